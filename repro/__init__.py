@@ -63,9 +63,10 @@ if TYPE_CHECKING:
     from repro.runs.run import Run, runs_root
     from repro.runs.train import train
     from repro.statistics.comparing import paired_bootstrap, score_all
-    from repro.statistics.intervals import estimate, minimum_detectable
+    from repro.statistics.intervals import estimate
     from repro.statistics.metrics import CorpusMetric, Rouge
     from repro.statistics.noise import SeedNoise
+    from repro.statistics.power import minimum_detectable
     from repro.statistics.resampling import BOOTSTRAP_SEED
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from paper_records import BASE, HARD, claim_of, damaged, score_record
 
-from repro.claims.conditions import POSITIVE, Check, Contrast, agreement, by_likelihood, not_worse
+from repro.claims.conditions import POSITIVE, Check, Contrast, not_worse
 from repro.claims.endpoints import BLEU, DEV_LIKELIHOOD, NATS_PER_BLEU, TEST_LIKELIHOOD, in_nats
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.likelihood import by_likelihood, with_likelihood
+from repro.claims.outcomes import agreement
 from repro.claims.parts import beyond_likelihood, brevity_part, logarithmic_mean, precision_part
 from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored, as_verdict, first_difference, verdict_faults
@@ -83,13 +85,18 @@ def test_the_likelihood_of_test_serves_only_if_all_records_hold_it(refs):
     assert by_likelihood(number, part, Evidence("smoke", made(refs))) is None
 
 
+def judged_by(evidence, **bounds):
+    condition = Contrast(tuple(GAP), **bounds)
+    return with_likelihood(condition, condition.judge(evidence), evidence)
+
+
 def test_bounds_are_taken_as_nats_by_one_conversion(refs):
     evidence = Evidence("smoke", made(refs))
     assert in_nats(0.5) == pytest.approx(0.042) and in_nats(None) is None
     for margin, outcome in ((0.151, "fails"), (0.11, "open"), (0.06, "holds")):
-        judged = Contrast(tuple(GAP), at_least=margin / NATS_PER_BLEU).judge(evidence)
+        judged = judged_by(evidence, at_least=margin / NATS_PER_BLEU)
         assert judged.likelihood.outcome == ("open" if outcome == "fails" else outcome)
-    judged = Contrast(tuple(GAP), at_least=POSITIVE, at_most=0.5).judge(evidence)
+    judged = judged_by(evidence, at_least=POSITIVE, at_most=0.5)
     assert judged.likelihood.outcome == "fails"
     assert judged.likelihood.condition == "> 0 and <= 0.042 nats per token, dev and seeds"
     assert f"; by likelihood fails: {judged.likelihood.condition}: +0.110, 95 %" in str(judged)
@@ -111,13 +118,13 @@ def test_likelihood_is_said_beside_the_verdict(status, by_nats, said):
 
 
 def test_a_verdict_stays_that_of_bleu_and_is_stored_with_both(refs):
-    """BLEU is equal, so open at a small margin; likelihood is far better."""
+    """BLEU is equal, so it cannot tell by so small a margin; likelihood is far better."""
     evidence = Evidence("smoke", made(refs, hard=4))
     claim = claim_of(not_worse(HARD, BASE, 0.001), Check("a count", lambda _: 1.0, (), at_least=0))
     verdict = claim.judge(evidence)
-    assert (verdict.status, verdict.likelihood) == ("undecided", "decides")
-    assert verdict.said == "undecided; likelihood: decides"
-    assert "| undecided; likelihood: decides |" in verdict_table([claim], [verdict])
+    assert (verdict.status, verdict.likelihood) == ("not testable here", "decides")
+    assert verdict.said == "not testable here; likelihood: decides"
+    assert "| not testable here; likelihood: decides |" in verdict_table([claim], [verdict])
     stored = as_stored(verdict, "0")
     assert as_verdict(stored) == verdict
     file = {"format": FORMAT, "scale": "smoke", "verdicts": {claim.name: stored}}
@@ -133,12 +140,12 @@ def test_a_verdict_stays_that_of_bleu_and_is_stored_with_both(refs):
         for fault in verdict_faults(file | {"verdicts": {claim.name: edited}})
     )
     without = replace(verdict, conditions=(replace(verdict.conditions[0], likelihood=None),))
-    assert without.likelihood is None and without.said == "undecided"
+    assert without.likelihood is None and without.said == "not testable here"
 
 
 def test_a_single_seed_decides_nothing_by_likelihood(refs):
     single = [record for record in made(refs) if record["seed"] == 1]
-    judged = Contrast(tuple(GAP), at_least=0.0).judge(Evidence("smoke", single))
+    judged = judged_by(Evidence("smoke", single), at_least=0.0)
     assert judged.likelihood.outcome == "one seed"
     assert judged.likelihood.found.cell() == "+0.100 (1 seed)"
 
@@ -182,8 +189,9 @@ def test_bleu_beyond_likelihood_is_bleu_less_what_nats_are_worth(refs, per_token
     found = beyond_likelihood(evidence, HARD, BASE)
     nats = evidence.by(TEST_LIKELIHOOD if per_token else DEV_LIKELIHOOD).contrast(GAP)
     assert found.value == pytest.approx(evidence.contrast(GAP).value - nats.value / NATS_PER_BLEU)
-    judged = Check("beyond", lambda e: beyond_likelihood(e, HARD, BASE), (HARD, BASE), at_least=0)
-    assert judged.judge(evidence).likelihood is None  # it is no difference in score
+    check = Check("beyond", lambda e: beyond_likelihood(e, HARD, BASE), (HARD, BASE), at_least=0)
+    # it is no difference in score
+    assert with_likelihood(check, check.judge(evidence), evidence).likelihood is None
 
 
 def test_a_difference_is_taken_apart_in_each_direction_that_has_records(refs):

@@ -603,7 +603,7 @@ def test_without_a_positional_head_nothing_is_said_of_such_heads():
     assert (verdict.status, verdict.reason) == ("not reproduced", "0 of 2 conditions hold, 1 fail")
     assert (
         verdict.evidence[1]
-        == "void: lowest confidence of such a head >= 0.7: no head is positional"
+        == "void: lowest confidence of such a head >= 0.8: no head is positional"
     )
     # the token after the next is no neighbour
     assert verdict_on("V-07", [heads_record(offset=2)]) == verdict
@@ -612,7 +612,7 @@ def test_without_a_positional_head_nothing_is_said_of_such_heads():
     verdict = verdict_on("V-09", [heads_record(), pruning_record([[], [0, 1, 2]])])
     assert (verdict.status, verdict.evidence[0].split(": ", 2)[2]) == (
         "undecided",
-        "share of positional heads kept minus share of the others > 0: no head is positional",
+        "share of heads with a role kept minus share of the others > 0: no head has a role",
     )
     assert (
         verdict_on("V-09", [heads_record(offset=1), pruning_record([[], [0, 1, 2]])]).status

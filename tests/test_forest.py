@@ -67,6 +67,8 @@ def test_printed_effects_have_the_sign_and_the_unit_of_the_condition():
     assert printed("Y-01") == [0.3, 0.4, -0.2, -0.7, -0.1, -0.3, -0.5, -1.2]  # You, Table 2
     assert printed("Y-08") == [6.0, 7.2]  # Tables 3 and 7, where base/-sa is
     assert printed("Y-12") == [1.3, 1.16]  # ratios of sentences per second
+    assert printed("Y-17") == [1.9] and printed("Y-17", 1) == [3.9]  # points of Table 4
+    assert printed("V-12") == [-0.24, -0.17]  # Table 2: 58 of 144 heads, and 61
     assert printed("M-01") == [0.81, 0.92, 0.95]  # Cui, Tables 1 and 3
     assert printed("V-01") == [-0.15]  # a loss in the text, a difference in the condition
     assert printed("V-04") == [16, 4] and printed("V-04", 1) == [2, 4]  # Voita, Table 2
@@ -260,7 +262,7 @@ def test_a_picture_of_each_paper_is_written_beside_the_verdicts(tmp_path):
     write_verdicts(tmp_path, "multi30k", stored("Y-01", bleu(0.5, -0.2, 1.2)))
     write_verdicts(tmp_path, "smoke", stored("M-01", bleu(0.5, -0.2, 1.2)))
     written = {path.name for path in update_pages(tmp_path)}
-    assert written == {"README.md", "you2020.svg"}
+    assert written == {"README.md", "MARGINS.md", "you2020.svg"}
     page = (tmp_path / "claims" / "README.md").read_text()
     assert "](you2020.svg)" in page and "cui2019.svg" not in page
     assert ElementTree.parse(tmp_path / "claims" / "you2020.svg").getroot().tag == f"{SVG}svg"

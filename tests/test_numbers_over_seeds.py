@@ -27,8 +27,8 @@ from repro.papers.pruned import (
     change_at,
     cross_goes_last,
     pruned_minus_scratch,
-    survival_difference,
 )
+from repro.papers.pruned_roles import survival_difference
 from repro.papers.suites import accuracy_by_type_table, accuracy_difference
 from repro.statistics.intervals import LEVEL, Estimate, Undefined, over_seeds
 
@@ -173,7 +173,7 @@ def sweep_of_seed(seed: int, refs: list[str], heads: int, lost_every: int) -> li
             "points": [point | {"heads": heads}],
             "continued": control["config_digest"],
         },
-        "scratch": {"pruned": point["config_digest"], "scratch": control["config_digest"]},
+        "scratch": {"trained_on": point["config_digest"], "scratch": control["config_digest"]},
     }
     record = of_seed({"kind": "pruning", "series": series}, PRUNED, seed)
     # no two are one system

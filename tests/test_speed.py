@@ -1,6 +1,7 @@
 """What is measured on several runs together: speeds in one sitting, and pruned models beside their controls."""
 
 import importlib
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from tiny_runs import tiny
 
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
+from repro.core.config import RunConfig, TrainConfig
 from repro.measures import pruning as pruned
 from repro.measures import speed
 from repro.papers.runner import Plan, execute_plan
@@ -84,6 +86,10 @@ def test_all_records_of_a_sitting_are_kept(monkeypatch, tmp_path):
     assert kept == ["a", "b", "c"]
 
 
+def trained_for(updates: int) -> RunConfig:
+    return replace(tiny(), train=TrainConfig(max_updates=updates))
+
+
 def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is_trained_from_scratch(
     monkeypatch,
 ):
@@ -97,7 +103,11 @@ def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is
         pruned, "kept_heads", lambda _: {site: [[0, 1, 2, 3]] * 2 for site in pruned.SITES}
     )
     monkeypatch.setattr(pruned, "sweep", lambda *_, **__: points)
-    monkeypatch.setattr(pruned, "continued_config", lambda _, *sites: ("control", *sites))
+    monkeypatch.setattr(
+        pruned,
+        "continued_config",
+        lambda run, *sites: trained_for(50) if run.name == "cut out" else ("control", *sites),
+    )
     monkeypatch.setattr(
         pruned,
         "save_pruned",
@@ -105,9 +115,7 @@ def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is
             name="cut out", config=SimpleNamespace(digest=lambda: run.name)
         ),
     )
-    monkeypatch.setattr(
-        pruned, "from_scratch_config", lambda small: ("scratch", small.config.digest())
-    )
+    monkeypatch.setattr(pruned, "from_scratch_config", lambda _: trained_for(150))
     monkeypatch.setattr(
         pruned,
         "train_and_evaluate",
@@ -120,13 +128,18 @@ def test_a_pruned_model_has_a_control_of_its_sites_and_the_one_near_a_quarter_is
     assert made == [
         ("control", ("encoder_self",)),
         ("control", pruned.SITES),
-        ("scratch", "with 5"),
+        trained_for(50),
+        trained_for(200),  # as many updates as the model that was pruned and trained on
     ]
-    assert found["series"]["scratch"]["pruned"] == "with 5"
-    first, second, scratch = ({"config_digest": str(config)} for config in made)
+    first, second, longer, scratch = ({"config_digest": str(config)} for config in made)
+    assert found["series"]["scratch"] == {
+        "pruned": "with 5",
+        "trained_on": longer["config_digest"],
+        "scratch": scratch["config_digest"],
+    }
     swept = [point.run.name for point in points]
     # whatever claims compare has been scored
-    assert found["records"] == [*swept, first, *swept, second, "cut out", scratch]
+    assert found["records"] == [*swept, first, *swept, second, "cut out", longer, scratch]
 
 
 def test_the_benchmarks_say_in_a_line_what_is_wrong(monkeypatch):

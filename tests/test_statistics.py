@@ -13,15 +13,14 @@ from repro.claims.conditions import decide
 from repro.records.translations import statistics_of
 from repro.statistics.intervals import (
     Undefined,
-    _detectable,
     estimate,
     median,
-    minimum_detectable,
     paired_difference,
     rank_correlation,
 )
 from repro.statistics.metrics import score_of_sums
 from repro.statistics.noise import SeedNoise, influences_on
+from repro.statistics.power import detectable, minimum_detectable
 from repro.statistics.resampling import bleu_of_resamples, bleu_of_sums, resamples
 
 
@@ -318,4 +317,4 @@ def test_what_meets_a_bound_exactly_keeps_it(low, high, at_least, at_most, outco
     ],
 )
 def test_detectable_is_what_stored_verdicts_hold(degrees, tail, errors):
-    assert _detectable(degrees, tail) == pytest.approx(errors, abs=1e-6)
+    assert detectable(degrees, tail) == pytest.approx(errors, abs=1e-6)

@@ -1,9 +1,9 @@
 """Test claims of the papers: conditions, and verdicts computed from records.
 
 Margins were fixed before the runs. `results/claims/CHANGES.md` lists later changes of the tests and
-their reasons. The number of seeds was not fixed: the evidence names it, and a verdict is computed
-again when more seeds have been trained. Intervals of 95 % that are looked at repeatedly miss the
-truth at some time more often than 1 time in 20. So a verdict near its bound may still change.
+their reasons. The number of seeds is part of a claim. A verdict is computed from all that are
+there; it says if some are missing, and if some were added after a look. Intervals of 95 % that are
+looked at repeatedly miss the truth at some time more often than 1 time in 20.
 
 The tests were written for the test set `test`, whose verdicts are the ones that count. The same
 conditions can be applied to other test sets of the same models, or to several taken as one
@@ -31,16 +31,9 @@ further away it is, the rarer a wrong outcome. Intervals are not widened for the
 conditions. That all of them hold by chance is no likelier than that one does. That one of many
 fails by chance is likelier.
 
-    all hold                    reproduced
-    some hold, some fail        partly
-    none holds, some fail       not reproduced
-    no data                     not run
-    anything else               undecided
-
-A difference in BLEU is also judged by likelihood, in nats per token, with the same bounds by the
-conversion of `endpoints.py`: by that of the test references if all its records hold it, else by
-that of dev. This never changes the verdict, which is BLEU's. It is said beside it: likelihood
-*agrees*, *disagrees*, *decides* what BLEU leaves undecided, or leaves it *open*, too.
+What outcomes make of a claim: `repro.claims.outcomes`. What likelihood says beside BLEU:
+`repro.claims.likelihood`. Whether they can be had at all, and how
+likely: `repro.claims.testable`.
 
 A test is identified by its structure: weights, systems (configurations without the seed), bounds,
 and the function of a number with its arguments. Its wording is free.
@@ -48,26 +41,29 @@ and the function of a number with its arguments. Its wording is free.
 
 import hashlib
 import json
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Literal, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
-from repro.claims.endpoints import BLEU, LIKELIHOODS, in_nats
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.likelihood import with_likelihood
+from repro.claims.outcomes import (
+    DECIDED,
+    STATUSES,
+    Judged,
+    Outcome,
+    Status,
+    Verdict,
+    combine,
+    decide,
+)
 from repro.claims.settings import Setting
+from repro.claims.structure import POSITIVE, as_floats, bounds_in_words, function_of, system_digest
+from repro.claims.testable import errors_of, with_power
 from repro.statistics.intervals import Estimate, Undefined
+from repro.statistics.power import Errors
 
-Outcome = Literal["holds", "fails", "open", "one seed", "void"]
-Status = Literal["not reproduced", "partly", "undecided", "not run", "reproduced"]
-# In the order in which a report lists them.
-STATUSES: tuple[Status, ...] = ("not reproduced", "partly", "undecided", "not run", "reproduced")
-DECIDED: tuple[Status, ...] = ("not reproduced", "partly", "reproduced")
-Agreement = Literal["agrees", "disagrees", "decides", "open"]
-AGREEMENTS: tuple[Agreement, ...] = ("agrees", "disagrees", "decides", "open")
-POSITIVE = 1e-9
-"""The bound of a number that must be more than 0."""
+__all__ = ["DECIDED", "POSITIVE", "STATUSES", "Judged", "Outcome", "Status", "Verdict", "decide"]
 
 
 class Condition(Protocol):
@@ -81,8 +77,27 @@ class Condition(Protocol):
     def measures(self) -> tuple[str, ...]:
         """Kinds of records that it needs besides scores."""
 
-    def judge(self, evidence: Evidence) -> "Judged":
+    @property
+    def number(self) -> Callable[[Evidence], float | Estimate]:
+        """Computes what the bounds are about."""
+
+    @property
+    def at_least(self) -> float | None:
+        """The lower bound; None = none."""
+
+    @property
+    def at_most(self) -> float | None:
+        """The upper bound; None = none."""
+
+    @property
+    def null(self) -> float | None:
+        """The number if nothing differs; None = no such number."""
+
+    def judge(self, evidence: Evidence) -> Judged:
         """Decide it by the records, and keep the deciding number."""
+
+    def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
+        """Return the errors of its number with so many seeds; None if they are not known."""
 
     def describe(self) -> str:
         """Return the inequality in words."""
@@ -91,49 +106,8 @@ class Condition(Protocol):
         """Return its structure at a scale, as JSON values; another structure is another claim."""
 
 
-@dataclass(frozen=True)
-class Judged:
-    """The outcome of a condition.
-
-    Args:
-        condition: in words.
-        outcome: see the module.
-        found: the number that it is about; None where there is none.
-        reason: why there is none.
-        likelihood: the same inequality in nats per token; None where that is not known.
-    """
-
-    condition: str
-    outcome: Outcome
-    found: Estimate | None = None
-    reason: str = ""
-    likelihood: "Judged | None" = None
-
-    @classmethod
-    def by_bounds(cls, condition: "Contrast | Check", found: Estimate) -> "Judged":
-        """Compare a number with the bounds of a condition."""
-        if math.isnan(found.value):
-            return cls(condition.describe(), "void", reason="is not a number")
-        return cls(
-            condition.describe(),
-            decide(*found.bounds, condition.at_least, condition.at_most),
-            found,
-        )
-
-    def with_likelihood(self, condition: "Contrast | Check", evidence: Evidence) -> "Judged":
-        """Judge it by likelihood as well, if it is about a difference in BLEU."""
-        if self.found is None or self.found.unit != BLEU.unit:
-            return self
-        found = by_likelihood(condition.number, condition.settings, evidence)
-        if found is None:
-            return self
-        bounds = in_nats(condition.at_least), in_nats(condition.at_most)
-        words = f"{_bounds(*bounds)} {found.unit} per token, {found.over}"
-        return replace(self, likelihood=Judged(words, decide(*found.bounds, *bounds), found))
-
-    def __str__(self) -> str:
-        beside = f"; by likelihood {self.likelihood}" if self.likelihood else ""
-        return f"{self.outcome}: {self.condition}: {self.found or self.reason}{beside}"
+Reported = Callable[[Condition], float | None]
+"""Looks up the number that a paper reports for a condition, in its units."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +122,7 @@ class Contrast:
     terms: tuple[tuple[float, Setting], ...]
     at_least: float | None = None
     at_most: float | None = None
+    null: ClassVar[float] = 0.0
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -158,12 +133,14 @@ class Contrast:
         return ()  # scores alone
 
     def number(self, evidence: Evidence) -> Estimate:
-        """Return the weighted sum by the endpoint of the evidence."""
+        """Return the weighted sum, by the endpoint of the evidence."""
         return evidence.contrast(self.terms)
 
     def judge(self, evidence: Evidence) -> Judged:
-        judged = Judged.by_bounds(self, self.number(evidence))
-        return judged.with_likelihood(self, evidence)
+        return Judged.by_bounds(self, self.number(evidence))
+
+    def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
+        return evidence.planned_errors(self.terms, seeds)
 
     def describe(self) -> str:
         terms = " ".join(
@@ -172,11 +149,11 @@ class Contrast:
             + str(setting)
             for weight, setting in self.terms
         )
-        return f"{terms.removeprefix('+ ')} {_bounds(self.at_least, self.at_most)} BLEU"
+        return f"{terms.removeprefix('+ ')} {bounds_in_words(self.at_least, self.at_most)} BLEU"
 
     def structure(self, scale: str) -> list[Any]:
-        terms = [[float(weight), _system(setting, scale)] for weight, setting in self.terms]
-        return ["BLEU", terms, *_as_floats(self.at_least, self.at_most)]
+        terms = [[float(weight), system_digest(setting, scale)] for weight, setting in self.terms]
+        return ["BLEU", terms, *as_floats(self.at_least, self.at_most)]
 
 
 @dataclass(frozen=True)
@@ -191,6 +168,7 @@ class Check:
         settings: the settings that it compares.
         measures: kinds of records that it reads.
         at_least, at_most: the bounds; None = none.
+        null: the number if nothing differs, for its power: 0 of a difference, 1 of a ratio.
     """
 
     what: str
@@ -199,81 +177,25 @@ class Check:
     measures: tuple[str, ...] = ()
     at_least: float | None = None
     at_most: float | None = None
+    null: float | None = None
 
     def judge(self, evidence: Evidence) -> Judged:
         try:
             found = self.number(evidence)
         except Undefined as reason:
             return Judged(self.describe(), "void", reason=str(reason))
-        judged = Judged.by_bounds(self, found if isinstance(found, Estimate) else Estimate(found))
-        return judged.with_likelihood(self, evidence)
+        return Judged.by_bounds(self, found if isinstance(found, Estimate) else Estimate(found))
+
+    def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
+        return errors_of(found)
 
     def describe(self) -> str:
-        return f"{self.what} {_bounds(self.at_least, self.at_most)}"
+        return f"{self.what} {bounds_in_words(self.at_least, self.at_most)}"
 
     def structure(self, scale: str) -> list[Any]:
-        number = self.number
-        function, arguments = (
-            (number.func, number.keywords) if isinstance(number, partial) else (number, {})
-        )
-        given = {
-            name: _system(value, scale) if isinstance(value, Setting) else value
-            for name, value in arguments.items()
-        }
-        systems = [_system(setting, scale) for setting in self.settings]
-        bounds = _as_floats(self.at_least, self.at_most)
-        return [function.__name__.lstrip("_"), given, systems, list(self.measures), *bounds]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The verdict on a claim.
-
-    Args:
-        claim: its name.
-        status: see `STATUSES`.
-        conditions: the outcome of each; none if the claim was not run.
-        missing: why it was not run.
-    """
-
-    claim: str
-    status: Status
-    conditions: tuple[Judged, ...] = ()
-    missing: str = ""
-
-    @property
-    def reason(self) -> str:
-        """The reason for the status, in one line."""
-        return self.missing or _counts([condition.outcome for condition in self.conditions])
-
-    @property
-    def evidence(self) -> tuple[str, ...]:
-        """One line per condition, with numbers."""
-        return tuple(map(str, self.conditions))
-
-    @property
-    def likelihood(self) -> Agreement | None:
-        """What likelihood says beside the status; None if it is known of no condition."""
-        if not any(judged.likelihood for judged in self.conditions):
-            return None
-        by_likelihood = [(judged.likelihood or judged).outcome for judged in self.conditions]
-        return agreement(self.status, _combine(by_likelihood))
-
-    @property
-    def said(self) -> str:
-        """The status, and what likelihood says beside it."""
-        return f"{self.status}; likelihood: {self.likelihood}" if self.likelihood else self.status
-
-    @property
-    def is_of_one_seed(self) -> bool:
-        """Whether a number of one seed decides a condition, and so the verdict.
-
-        A number that leaves its condition open or void decides nothing.
-        """
-        decisive = (found.found for found in self.conditions if found.outcome in ("holds", "fails"))
-        return self.status in DECIDED and any(
-            found is not None and found.is_of_one_seed for found in decisive
-        )
+        systems = [system_digest(setting, scale) for setting in self.settings]
+        bounds = as_floats(self.at_least, self.at_most)
+        return [*function_of(self.number, scale), systems, list(self.measures), *bounds]
 
 
 @dataclass(frozen=True)
@@ -287,6 +209,10 @@ class Claim:
         conditions: all must hold.
         scales: where it can be tested; None = everywhere.
         elsewhere: why it cannot be tested at other scales.
+        place: where the paper says it, such as `Table 2`.
+        fixed: the day on which the bounds were fixed, as in 2026-11-21.
+        why: the reason for the bounds; empty if none was written down on that day.
+        seeds: how many of each system it asks for.
     """
 
     name: str
@@ -295,6 +221,10 @@ class Claim:
     conditions: tuple[Condition, ...]
     scales: tuple[str, ...] | None = None
     elsewhere: str = ""
+    place: str = ""
+    fixed: str = ""
+    why: str = ""
+    seeds: int = 3
 
     def settings(self) -> list[Setting]:
         """Return the settings that it needs trained, each once."""
@@ -318,16 +248,21 @@ class Claim:
     def digest(self, scale: str) -> str:
         """Return eight hex digits that identify its test at a scale.
 
-        They cover its name and the structure of its conditions, not their wording.
+        They cover its name, its number of seeds and the structure of its conditions, not their
+        wording.
         """
         text = json.dumps(
-            [self.name, *(condition.structure(scale) for condition in self.conditions)],
+            [self.name, self.seeds, *(condition.structure(scale) for condition in self.conditions)],
             sort_keys=True,
         )
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
-    def judge(self, evidence: Evidence) -> Verdict:
+    def judge(self, evidence: Evidence, reported: Reported = lambda _: None) -> Verdict:
         """Compute the verdict from the records.
+
+        Args:
+            evidence: the records.
+            reported: the number of the paper for a condition, None if there is none.
 
         Raises:
             DamagedFileError: a record belongs to another version of its corpus, or to a part of it.
@@ -341,53 +276,23 @@ class Claim:
         for kind, setting in self.measures():
             evidence.check_measured(kind, setting)
         try:
-            judged = tuple(condition.judge(evidence) for condition in self.conditions)
+            judged = tuple(
+                self._judge(condition, evidence, reported(condition))
+                for condition in self.conditions
+            )
         except NotMeasured as missing:
             return Verdict(self.name, "not run", missing=f"{missing.where}: {missing.what}")
-        return Verdict(self.name, _combine([condition.outcome for condition in judged]), judged)
+        status = combine([condition.outcome for condition in judged])
+        return Verdict(self.name, status, judged, planned=self.seeds)
 
-
-def decide(low: float, high: float, at_least: float | None, at_most: float | None) -> Outcome:
-    """Compare an interval with bounds; a single number is an interval of one point, NaN is void."""
-    if low != low or high != high:
-        return "void"
-    # An estimate is unbounded if seed-to-seed variation is unknown.
-    if (low, high) == (-math.inf, math.inf):
-        return "one seed"
-    if (at_least is not None and high < at_least) or (at_most is not None and low > at_most):
-        return "fails"
-    if (at_least is None or low >= at_least) and (at_most is None or high <= at_most):
-        return "holds"
-    return "open"
-
-
-def agreement(status: Status, by_likelihood: Status) -> Agreement:
-    """Compare the status of a claim with the one that it would have by likelihood."""
-    if by_likelihood not in DECIDED:
-        return "open"
-    if status not in DECIDED:
-        return "decides"
-    return "agrees" if by_likelihood == status else "disagrees"
-
-
-def by_likelihood(
-    number: Callable[[Evidence], float | Estimate], settings: Iterable[Setting], evidence: Evidence
-) -> Estimate | None:
-    """Return a difference in score in nats per token, by the first likelihood that has it.
-
-    There is none if its systems have other subwords, which cut references into other tokens, or
-    where the number is of single sentences and records hold no likelihood of them.
-    """
-    if len({setting.config(evidence.scale).data for setting in settings}) != 1:
-        return None
-    for endpoint in LIKELIHOODS:
-        try:
-            found = number(evidence.by(endpoint))
-        except (NotMeasured, Undefined):
-            continue
-        if isinstance(found, Estimate) and found.unit == endpoint.unit:
-            return found
-    return None
+    def _judge(self, condition: Condition, evidence: Evidence, reported: float | None) -> Judged:
+        judged = condition.judge(evidence)
+        if (found := judged.found) is None:
+            return judged
+        seeds = max(self.seeds, found.seeds[0] if found.seeds else 0)
+        errors = condition.errors(evidence, found, seeds)
+        judged = with_power(condition, judged, errors, reported)
+        return with_likelihood(condition, judged, evidence)
 
 
 def not_worse(setting: Setting, than: Setting, margin: float) -> Contrast:
@@ -405,46 +310,3 @@ def loss(
 ) -> Contrast:
     """Bound what the second setting loses against the first, in BLEU."""
     return Contrast(((1, of), (-1, without)), at_least, at_most)
-
-
-def _combine(outcomes: Sequence[Outcome]) -> Status:
-    holds, fails = outcomes.count("holds"), outcomes.count("fails")
-    if holds == len(outcomes):
-        return "reproduced"
-    if fails:
-        return "partly" if holds else "not reproduced"
-    return "undecided"
-
-
-def _counts(outcomes: Sequence[Outcome]) -> str:
-    holds, fails = outcomes.count("holds"), outcomes.count("fails")
-    counts = f"{holds} of {len(outcomes)} conditions hold, {fails} fail"
-    if "fails" in outcomes:
-        return counts
-    reasons = {
-        "open": "the interval is too wide for the bound",
-        "one seed": "one seed does not tell what another would give: "
-        "repro run with --seeds 2 or more does",
-        "void": "a number does not exist",
-    }
-    return "; ".join(
-        [counts, *(reason for outcome, reason in reasons.items() if outcome in outcomes)]
-    )
-
-
-def _system(setting: Setting, scale: str) -> str:
-    return setting.config(scale).group_key()
-
-
-def _as_floats(*bounds: float | None) -> list[float | None]:
-    return [None if bound is None else float(bound) for bound in bounds]
-
-
-def _bounds(at_least: float | None, at_most: float | None) -> str:
-    bounds = (
-        ["> 0" if at_least in (POSITIVE, in_nats(POSITIVE)) else f">= {at_least:g}"]
-        if at_least is not None
-        else []
-    )
-    bounds += [f"<= {at_most:g}"] if at_most is not None else []
-    return " and ".join(bounds)

@@ -1,5 +1,6 @@
 """Differences in score between settings, with intervals over sentences and seeds."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
@@ -14,11 +15,13 @@ from repro.claims.finding import NotMeasured, Record
 from repro.claims.settings import Setting
 from repro.records.report import label_of
 from repro.statistics.intervals import Estimate, estimate
-from repro.statistics.noise import SeedNoise, influences_on
+from repro.statistics.noise import SeedNoise, influences_on, variance_between_systems
+from repro.statistics.power import Errors
 from repro.statistics.resampling import NUM_SAMPLES, scores_of_resamples
 
 Part = tuple[float, Sequence[int] | None]
 """A weight, and the sentences of a test set that it is for; None = all."""
+WHOLE: tuple[Part, ...] = ((1.0, None),)
 
 
 class Contrasts(CheckedRecords):
@@ -27,34 +30,43 @@ class Contrasts(CheckedRecords):
     def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
         super().__init__(scale, records, split)
         self.endpoint = BLEU
+        self._views: dict[Endpoint, Self] = {}
         # direction -> systems
         self._several: dict[tuple[str, str], list[tuple[Record, list[np.ndarray]]]] = {}
         self._noises: dict[tuple[Any, ...], SeedNoise | None] = {}
+        self._between: dict[tuple[str, str], float] = {}  # the variance between systems
 
     def by(self, endpoint: Endpoint) -> Self:
         """Return the same evidence, with settings compared by another endpoint than BLEU."""
-        other = copy(self)
-        other.endpoint, other._several, other._noises = endpoint, {}, {}
-        return other
+        if endpoint not in self._views:
+            other = self._views[endpoint] = copy(self)
+            other.endpoint, other._noises, other._between, other._views = endpoint, {}, {}, {}
+            other._several = self._several if endpoint.sums is self.endpoint.sums else {}
+        return self._views[endpoint]
 
     def contrast(
-        self, terms: Sequence[tuple[float, Setting]], sentences: Sequence[int] | None = None
+        self,
+        terms: Sequence[tuple[float, Setting]],
+        sentences: Sequence[int] | None = None,
+        comparisons: int = 1,
     ) -> Estimate:
         """Return a weighted sum of the scores of settings, each the mean over its seeds.
 
         Args:
             terms: weight and setting; all settings translate the same test set.
             sentences: only these sentences of it.
+            comparisons: the number of such sums that are looked at together; see `estimate`.
 
         Raises:
             NotMeasured: a setting has no scores.
         """
-        return self._combined(terms, [(1.0, sentences)])
+        return self._combined(terms, [(1.0, sentences)], comparisons)
 
     def _combined(
         self,
         terms: Sequence[tuple[float, Setting]],
         parts: Sequence[Part],
+        comparisons: int = 1,
     ) -> Estimate:
         """Return a weighted sum, over parts of the test set, of a weighted sum over settings."""
         missing = [
@@ -77,10 +89,16 @@ class Contrasts(CheckedRecords):
                     value += weight * share / len(seeds) * self.endpoint.of(sums)
                     resampled += weight * share / len(seeds) * scores_of_resamples(score, sums)
         noise = self._seed_noise(terms[0][1], parts)
-        return self._estimate(value, resampled, counts, noise and noise.times(scale))
+        scaled = noise and noise.times(scale)
+        return self._estimate(value, resampled, counts, scaled, comparisons)
 
     def _estimate(
-        self, value: float, resampled: np.ndarray, seeds: Sequence[int], noise: SeedNoise | None
+        self,
+        value: float,
+        resampled: np.ndarray,
+        seeds: Sequence[int],
+        noise: SeedNoise | None,
+        comparisons: int = 1,
     ) -> Estimate:
         """Return a difference of scores with its interval; see `estimate`.
 
@@ -89,7 +107,7 @@ class Contrasts(CheckedRecords):
         unit, over = self.endpoint.unit, self.endpoint.over
         if noise is None and not self.endpoint.by_sentence:
             return Estimate(value, over=over, seeds=(min(seeds), max(seeds)), unit=unit)
-        return estimate(value, resampled, seeds, noise, unit=unit, over=over)
+        return estimate(value, resampled, seeds, noise, comparisons, unit, over)
 
     def _seed_noise(self, like: Setting, parts: Sequence[Part]) -> SeedNoise | None:
         """Estimate the seed-to-seed variation of a weighted sum over parts of a test set.
@@ -118,6 +136,32 @@ class Contrasts(CheckedRecords):
             inside = slice(None) if of is None else list(of)
             found[inside] += share * influences_on(self.endpoint.score, sums[inside])
         return found
+
+    def planned_errors(self, terms: Sequence[tuple[float, Setting]], seeds: int) -> Errors | None:
+        """Return the errors that a contrast has with so many seeds of each setting.
+
+        They are pooled from all systems of the scale that have several seeds, so the settings
+        need not have been run. None if there is no such system.
+
+        Args:
+            terms: see `contrast`; weights that add up to 0.
+            seeds: of each setting.
+        """
+        noise = self._seed_noise(terms[0][1], WHOLE)
+        if noise is None:
+            return None
+        data = terms[0][1].config(self.scale).data
+        direction = (data.source, data.target)
+        if direction not in self._between:
+            systems = [sums for _, sums in self._with_several_seeds(terms[0][1])]
+            influences = [[self._influences(sums, WHOLE) for sums in of] for of in systems]
+            self._between[direction] = variance_between_systems(influences, noise.shared)
+        weight = sum(weight**2 for weight, _ in terms)
+        return Errors(
+            math.sqrt(weight * self._between[direction]),
+            math.sqrt(weight / seeds * noise.variance),
+            noise.degrees,
+        )
 
     def several_seeds(self, like: Setting) -> dict[str, list[np.ndarray]]:
         """Return the systems that show seed-to-seed variation on the test set of a setting.
@@ -189,7 +233,7 @@ class Contrasts(CheckedRecords):
     def trend(
         self,
         terms: Sequence[tuple[float, Setting]],
-        column: str,
+        column: str | Sequence[float],
         edges: Sequence[float],
         weigh: Callable[[np.ndarray, np.ndarray], np.ndarray],
     ) -> Estimate:
@@ -219,8 +263,12 @@ class Contrasts(CheckedRecords):
             [(float(weight), inside) for weight, (_, _, inside) in zip(weights, bins, strict=True)],
         )
 
-    def bins(self, setting: Setting, column: str, edges: Sequence[float]) -> list[Bin]:
-        """Return the bins of the test set of a setting; see `into_bins`.
+    def bins(
+        self, setting: Setting, column: str | Sequence[float], edges: Sequence[float]
+    ) -> list[Bin]:
+        """Return the bins of the test set of a setting, by a length or by numbers of its sentences.
+
+        See `into_bins`.
 
         Raises:
             NotMeasured: the endpoint is not known of single sentences.
@@ -231,7 +279,8 @@ class Contrasts(CheckedRecords):
                 f"not measured at {self.scale}",
                 "repro evaluate measures those of the test set",
             )
-        return into_bins(self.lengths(setting, column), edges)
+        numbers = self.lengths(setting, column) if isinstance(column, str) else column
+        return into_bins(numbers, edges)
 
 
 def part_of(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:

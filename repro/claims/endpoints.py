@@ -12,7 +12,7 @@ which is 9 to 14 BLEU a nat. It holds where BLEU is between 30 and 50, not on th
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,7 @@ def in_nats(bound: float | None) -> float | None:
     return None if bound is None else bound * NATS_PER_BLEU
 
 
+@cache
 def brevity_in(level: float) -> Endpoint:
     """Return what brevity does to BLEU near a level of it: `level` times log brevity penalty.
 
@@ -91,6 +92,7 @@ def brevity_in(level: float) -> Endpoint:
     return Endpoint("BLEU", "test sentences", partial(_brevity, level), _bleu_sums)
 
 
+@cache
 def precision_in(level: float) -> Endpoint:
     """Return BLEU without what brevity does to it; see `brevity_in`."""
     return Endpoint("BLEU", "test sentences", partial(_precision, level), _bleu_sums)
@@ -104,6 +106,7 @@ def _precision(level: float, sums: np.ndarray) -> np.ndarray:
     return bleu_of_sums(sums) - _brevity(level, sums)
 
 
+@cache
 def beyond(likelihood: Endpoint) -> Endpoint:
     """Return BLEU without what a likelihood is worth, at `NATS_PER_BLEU`."""
     sums = partial(_joined_sums, likelihood)

@@ -21,7 +21,11 @@ class Evidence(PairedRuns):
     """The evidence at one scale; see `RecordsOfScale` for its arguments."""
 
     def masked(
-        self, setting: Setting, head: str, sentences: Sequence[int] | None = None
+        self,
+        setting: Setting,
+        head: str,
+        sentences: Sequence[int] | None = None,
+        comparisons: int = 1,
     ) -> Estimate:
         """Return the BLEU that a setting loses when one head is masked in all encoder layers.
 
@@ -31,11 +35,12 @@ class Evidence(PairedRuns):
             setting: trained without the mask.
             head: its number, from 1.
             sentences: only these sentences of the test set.
+            comparisons: the number of such costs that are looked at together; see `estimate`.
 
         Raises:
             NotMeasured: there is no such record.
         """
-        return self._masked([(1.0, setting, head)], sentences)
+        return self._masked([(1.0, setting, head)], sentences, comparisons)
 
     def masked_difference(
         self, first: tuple[Setting, str], second: tuple[Setting, str], comparisons: int = 1

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from repro.claims.contrasts import Contrasts
+from repro.claims.contrasts import WHOLE, Contrasts
 from repro.claims.finding import Record
 from repro.claims.settings import Setting
 from repro.statistics.intervals import Estimate
@@ -44,7 +44,7 @@ class PairedRuns(Contrasts):
                 resampled += weight * scores_of_resamples(self.endpoint.score, sums)
         within = all(_start(first) == _start(second) for first, second in runs)
         if not (within and (noise := self._pair_noise(runs))):
-            seeds = self._seed_noise(like, [(1.0, None)])
+            seeds = self._seed_noise(like, WHOLE)
             noise = seeds and seeds.times(2)
         return self._estimate(value, resampled, [len(pairs)], noise and noise.times(1 / len(pairs)))
 

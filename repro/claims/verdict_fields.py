@@ -9,15 +9,23 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any, NotRequired, TypedDict, cast
 
-from repro.claims.conditions import Judged, Outcome, Status, Verdict
+from repro.claims.outcomes import Judged, Outcome, Power, Status, Verdict
 from repro.records.schema import Number, type_faults
 from repro.statistics.intervals import Estimate
 
 TOLERANCE = 1e-6  # of a stored number: another processor may add in another order
 
 
+class StoredPower(TypedDict):
+    """The chance that a condition holds for a true number; see `Power`."""
+
+    truth: Number
+    of: str
+    chance: Number
+
+
 class StoredNumber(TypedDict):
-    """An inequality, its outcome, and the number behind it; see `Estimate`."""
+    """An inequality, its outcome, and the number behind it; see `Estimate` and `Judged`."""
 
     condition: str
     outcome: Outcome
@@ -32,6 +40,7 @@ class StoredNumber(TypedDict):
     unit: NotRequired[str]
     shares: NotRequired[dict[str, Number]]
     reason: NotRequired[str]
+    power: NotRequired[list[StoredPower]]
 
 
 class StoredCondition(StoredNumber):
@@ -41,12 +50,17 @@ class StoredCondition(StoredNumber):
 
 
 class StoredVerdict(TypedDict):
-    """The digest of a claim's test (`Claim.digest`), and the verdict on it."""
+    """The digest of a claim's test (`Claim.digest`), and the verdict on it.
+
+    `first_look` is of the first verdict that was stored; see `Verdict`.
+    """
 
     test: str
     claim: str
     status: Status
     missing: NotRequired[str]
+    planned: NotRequired[int]
+    first_look: NotRequired[list[int]]
     conditions: list[StoredCondition]
 
 
@@ -67,7 +81,13 @@ def as_stored(verdict: Verdict, test: str) -> StoredVerdict:
         status=verdict.status,
         conditions=[_stored_condition(judged) for judged in verdict.conditions],
     )
-    return StoredVerdict(**stored, missing=verdict.missing) if verdict.missing else stored
+    if verdict.missing:
+        stored["missing"] = verdict.missing
+    if verdict.planned:
+        stored["planned"] = verdict.planned
+    if verdict.first_look:
+        stored["first_look"] = list(verdict.first_look)
+    return stored
 
 
 def _stored_condition(judged: Judged) -> StoredCondition:
@@ -79,8 +99,13 @@ def _stored_condition(judged: Judged) -> StoredCondition:
 
 def _stored_number(judged: Judged) -> StoredNumber:
     stored = StoredNumber(condition=judged.condition, outcome=judged.outcome)
-    if judged.found is None:
+    if judged.reason:
         stored["reason"] = judged.reason
+    if judged.power:
+        stored["power"] = [
+            StoredPower(truth=one.truth, of=one.of, chance=one.chance) for one in judged.power
+        ]
+    if judged.found is None:
         return stored
     for field in fields(Estimate):
         value = getattr(judged.found, field.name)
@@ -99,7 +124,15 @@ def _plain(value: Any) -> Any:
 def as_verdict(stored: StoredVerdict) -> Verdict:
     """Convert a stored verdict to an object."""
     conditions = tuple(_judged(condition) for condition in stored["conditions"])
-    return Verdict(stored["claim"], stored["status"], conditions, stored.get("missing", ""))
+    first = stored.get("first_look")
+    return Verdict(
+        stored["claim"],
+        stored["status"],
+        conditions,
+        stored.get("missing", ""),
+        stored.get("planned", 0),
+        (first[0], first[1]) if first else None,
+    )
 
 
 def _judged(stored: StoredCondition | StoredNumber) -> Judged:
@@ -108,13 +141,15 @@ def _judged(stored: StoredCondition | StoredNumber) -> Judged:
         likelihood = _judged(about.pop("likelihood"))
         return replace(_judged(cast(StoredNumber, about)), likelihood=likelihood)
     condition, outcome = about.pop("condition"), about.pop("outcome")
+    reason = about.pop("reason", "")
+    power = tuple(Power(**one) for one in about.pop("power", ()))
     if "value" not in about:
-        return Judged(condition, outcome, reason=about["reason"])
+        return Judged(condition, outcome, reason=reason)
     if "seeds" in about:
         about["seeds"] = tuple(about["seeds"])
     if "shares" in about:
         about["shares"] = tuple(about["shares"].items())
-    return Judged(condition, outcome, Estimate(**about))
+    return Judged(condition, outcome, Estimate(**about), reason, power)
 
 
 def verdict_faults(values: Any) -> Iterator[str]:
@@ -132,8 +167,8 @@ def verdict_faults(values: Any) -> Iterator[str]:
 def _number_faults(claim: str, stored: StoredNumber, more: set[str]) -> Iterator[str]:
     if unknown := stored.keys() - StoredNumber.__annotations__.keys() - more:
         yield f"{claim}: unknown {', '.join(unknown)}"
-    if ("value" in stored) == ("reason" in stored):
-        yield f"{claim}: a condition has either a value or a reason"
+    if "value" not in stored and "reason" not in stored:
+        yield f"{claim}: a condition has a value, or a reason why there is none"
 
 
 def first_difference(stored: StoredVerdict, derived: StoredVerdict) -> str:
@@ -141,7 +176,9 @@ def first_difference(stored: StoredVerdict, derived: StoredVerdict) -> str:
     if stored["status"] != derived["status"]:
         evidence = "; ".join(as_verdict(derived).evidence)
         return f"stored {stored['status']}, derived {derived['status']}: {evidence}"
-    return next(_differences(stored, derived, ""), "")
+    # records do not tell when somebody looked
+    now = {name: value for name, value in stored.items() if name != "first_look"}
+    return next(_differences(now, derived, ""), "")
 
 
 def _differences(stored: Any, derived: Any, where: str) -> Iterator[str]:

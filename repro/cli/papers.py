@@ -431,9 +431,11 @@ def claims(name, scale, results, discard, splits) -> None:
             else update_verdicts(results, scale, judged, evidence, discard)
         )
     for claim, verdict in zip(judged, verdicts, strict=True):
-        click.echo(f"{claim.name}  {verdict.status:<15} {claim.statement}")
+        click.echo(f"{claim.name}  {verdict.status:<17} {claim.statement}")
         for line in verdict.evidence or [verdict.reason]:
             click.echo(f"      {line}")
+        if verdict.seeds_said:
+            click.echo(f"      seeds: {verdict.seeds_said}")
     click.echo(", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items()))
     if note := inexact_note(evidence):
         click.echo(note)

@@ -100,10 +100,7 @@ def describe_heads(
         treebank = find_treebank(data, split, sources)
 
     model, subwords, clock = translator.model, translator.subwords, _Clock()
-    counts = tuple(
-        count_tokens(subwords, side[: data.train_pairs])
-        for side in corpus.pairs("train", data.source, data.target)
-    )
+    counts = _counts_of_train(subwords, corpus, data)
     batches = [
         (batch.src, batch.tgt_in) for batch in _batches(translator, sources, refs, BATCH_TOKENS)
     ]
@@ -138,6 +135,38 @@ def describe_heads(
         },
         "syntax": None if syntax is None else _syntax_fields(syntax),
     }
+
+
+def encoder_roles(run: Run, split: str = "dev") -> list[list[list[str]]]:
+    """Return the roles of the encoder heads of a run, by layer, as in the record of its heads.
+
+    Relevance is not measured, so it is quick. Shut heads have roles, too: their weights are there.
+
+    Raises: as `describe_heads`.
+    """
+    data, corpus, translator = run.config.data, _corpus_of(run), load_translator(run)
+    sources, refs = corpus.pairs(split, data.source, data.target)
+    counts = _counts_of_train(translator.subwords, corpus, data)
+    batches = [
+        (batch.src, batch.tgt_in) for batch in _batches(translator, sources, refs, BATCH_TOKENS)
+    ]
+    statistics = measure_heads(translator.model, batches, counts)["encoder_self"]
+    treebank, syntactic = find_treebank(data, split, sources), None
+    if treebank is not None:
+        model, subwords = translator.model, translator.subwords
+        syntactic = measure_syntax(model, subwords, sources, treebank.parses).syntactic
+    return [[list(head) for head in layer] for layer in head_roles(statistics, syntactic)]
+
+
+def _counts_of_train(
+    subwords: Subwords, corpus: ParallelCorpus, data: DataConfig
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the count of each id in the training pairs, of source and of target."""
+    source, target = (
+        count_tokens(subwords, side[: data.train_pairs])
+        for side in corpus.pairs("train", data.source, data.target)
+    )
+    return source, target
 
 
 def _corpus_of(run: Run) -> ParallelCorpus:

@@ -8,12 +8,14 @@ bounded number of runs.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from repro.core.config import SITES
 from repro.data.corpora import task_of
 from repro.errors import InputError, ReproError
+from repro.measures.heads import encoder_roles
 from repro.measures.scores import evaluate_run, train_and_evaluate
 from repro.pruning.cutting import from_scratch_config, save_pruned
 from repro.pruning.gates import (
@@ -217,7 +219,7 @@ SERIES_MAX_RUNS = {"encoder": 6, "all": 5}
 
 
 # Counted in trainings of half the length for one model: sweeps, controls and a shape from scratch.
-TRAININGS = sum(SERIES_MAX_RUNS.values()) + len(SERIES) + 1
+TRAININGS = sum(SERIES_MAX_RUNS.values()) + len(SERIES) + 2
 
 
 def measure_pruning(runs: Sequence[Run]) -> list[dict[str, Any]]:
@@ -250,18 +252,32 @@ def _measure_one(run: Run) -> dict[str, Any]:
         }
         records += [*(evaluate_run(point.run) for point in points), control]
         if name == "all":
-            small = save_pruned(nearest_point(points, wanted[-1]).run)
-            scratch = train_and_evaluate(from_scratch_config(small))
-            records += [evaluate_run(small), scratch]
-            series["scratch"] = {
-                "pruned": small.config.digest(),
-                "scratch": scratch["config_digest"],
-            }
+            series["scratch"], made = _against_scratch(nearest_point(points, wanted[-1]).run)
+            records += made
     return {
         "series": series,
         "whole": {site: [len(layer) for layer in layers] for site, layers in whole.items()},
         "records": records,
     }
+
+
+def _against_scratch(gated: Run) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """Cut a pruned model, train it on, and train its shape from scratch for as many updates.
+
+    Returns:
+        The digests of the three configurations, and their score records.
+    """
+    small = save_pruned(gated)
+    further, alone = continued_config(small), from_scratch_config(small)
+    updates = alone.train.max_updates + further.train.max_updates
+    longer = train_and_evaluate(further)
+    scratch = train_and_evaluate(replace(alone, train=replace(alone.train, max_updates=updates)))
+    digests = {
+        "pruned": small.config.digest(),
+        "trained_on": longer["config_digest"],
+        "scratch": scratch["config_digest"],
+    }
+    return digests, [evaluate_run(small), longer, scratch]
 
 
 def wanted_heads(name: str, num_heads: int) -> list[int]:
@@ -299,4 +315,5 @@ def _point_fields(point: PruningPoint) -> dict[str, Any]:
         "kept_heads": kept_heads(model),
         "undecided": point.undecided,
         "almost_binary": round(point.almost_binary, 4),
+        "roles": encoder_roles(point.run),
     }

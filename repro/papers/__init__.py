@@ -84,6 +84,8 @@ class Experiment:
         said: places in the paper's text whose numbers belong here, such as `text §5`.
         scales: where it can run; None = everywhere.
         elsewhere: why it cannot run at other scales.
+        reduced: what of the printed rows or axes is missing here; empty = nothing.
+        stand_in: what stands in for the paper's task or data, beyond the corpus of the scale.
     """
 
     name: str
@@ -96,6 +98,18 @@ class Experiment:
     said: tuple[str, ...] = ()
     scales: tuple[str, ...] | None = None
     elsewhere: str = ""
+    reduced: str = ""
+    stand_in: str = ""
+
+    @property
+    def extent(self) -> str:
+        """How much of the printed table or figure there is when all has been run.
+
+        It is `as printed`, `reduced` or `stand-in`, and what is missing.
+        """
+        if self.stand_in:
+            return f"stand-in: {self.stand_in}"
+        return f"reduced: {self.reduced}" if self.reduced else "as printed"
 
     def runs_at(self, scale: str) -> bool:
         """Whether it can run at a scale."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from repro.claims.conditions import by_likelihood
 from repro.claims.endpoints import NATS_PER_BLEU
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.likelihood import by_likelihood
 from repro.claims.parts import beyond_likelihood, brevity_part, precision_part
 from repro.claims.settings import Setting
 from repro.markdown import table

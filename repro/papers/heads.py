@@ -32,6 +32,15 @@ def head_numbers(
     return np.array(evidence.one("heads", setting, seed)["sites"][site][name], dtype=float)
 
 
+def map_weights(evidence: Evidence, setting: Setting, site: str, seed: int = 1) -> list[np.ndarray]:
+    """Return the weights on the sentence of a map, `(num_heads, queries, keys)` for each layer.
+
+    Layers without attention at the site are left out.
+    """
+    layers = evidence.one("maps", setting, seed)["weights"][site]
+    return [np.array(layer) for layer in layers if layer is not None]
+
+
 def mean_over_seeds(
     evidence: Evidence,
     settings: Sequence[Setting],

@@ -1,11 +1,18 @@
-"""Render the memory of an update in training as a table."""
+"""Render the memory of an update in training as a table, and compare it for claims."""
 
 from collections.abc import Sequence
 
+from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
 from repro.markdown import table
 from repro.measures.memory import PAIRS, bytes_per_token
 from repro.measures.speed import STEPS
+
+
+def memory_ratio(evidence: Evidence, of: Setting, against: Setting) -> float:
+    """Return how many times as many tokens of a setting as of another fit in the same memory."""
+    first, second = (bytes_per_token(one.config(evidence.scale)) for one in (of, against))
+    return round(second / first, 3)
 
 
 def memory_table(scale: str, settings: Sequence[Setting]) -> str:

@@ -4,6 +4,7 @@ A cell whose number is unknown is absent.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -54,6 +55,49 @@ def printed_numbers(paper: str, place: str, **cell: str) -> list[Printed]:
         for number in numbers
         if all(getattr(number, key) == value for key, value in cell.items())
     ]
+
+
+def quoted(paper: str, place: str, sign: str = "", **cell: str) -> str:
+    """Return the numbers of printed cells for a sentence, in the order of the page.
+
+    Args:
+        paper, place, cell: as in `printed_numbers`.
+        sign: `+` writes the sign of positive numbers, too.
+
+    Raises:
+        LookupError: no such cell.
+    """
+    found = printed_numbers(paper, place, **cell)
+    if not found:
+        raise LookupError(f"{paper} prints nothing at {place} {cell}")
+    return ", ".join(f"{number.number:{sign}g}" for number in found)
+
+
+def quoted_changes(
+    paper: str, place: str, of: Mapping[str, str], minus: Mapping[str, str], **cell: str
+) -> str:
+    """Return the least and the largest difference of printed cells on the same dataset and metric.
+
+    Args:
+        paper, place: as in `printed_numbers`.
+        of, minus: the coordinates of the two cells of a pair, such as `{"column": "base"}`.
+        cell: what both have.
+
+    Raises:
+        LookupError: no such pair.
+    """
+    first, second = (
+        {
+            (one.dataset, one.metric): one.number
+            for one in printed_numbers(paper, place, **cell, **side)
+        }
+        for side in (of, minus)
+    )
+    changes = [first[key] - second[key] for key in first.keys() & second.keys()]
+    if not changes:
+        raise LookupError(f"{paper} prints no pair {dict(of)}, {dict(minus)} at {place}")
+    low, high = min(changes), max(changes)
+    return f"{low:+.3g}" if low == high else f"{low:+.3g} to {high:+.3g}"
 
 
 def printed_remarks(paper: str, place: str) -> list[Printed]:

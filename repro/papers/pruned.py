@@ -11,10 +11,18 @@ from repro.core.config import ModelConfig, from_dict
 from repro.core.transformer import Transformer
 from repro.measures.pruning import SERIES
 from repro.papers.heads import mean_over_seeds
+from repro.presets import GATE_RATE
 from repro.statistics.intervals import Estimate, Undefined
 
 # Eight heads per layer, as in the paper: at fewer there is little to prune.
 PRUNED = Setting("base", ("model.num_heads=8",))
+# The same heads, with gates from the first update on.
+PENALTY = 0.03  # one that every sweep tries
+REGULARISED = Setting(
+    "gated",
+    (*PRUNED.overrides, f"train.gate_penalty={PENALTY}", f"train.gate_rate={GATE_RATE:g}"),
+    label="gates from scratch",
+)
 NOT_OF_ONE = "delete both records and run it again"
 NO_CONTROL = "delete its record below pruning/ and run it again"
 
@@ -46,21 +54,32 @@ def change_at(evidence: Evidence, share: float) -> Estimate:
     Of the models with at least one head and at most this share, the one with most heads counts. It
     is the mean over seeds; a seed for which no penalty left so few heads is left out.
     """
+    return _change(evidence, "encoder", lambda heads, whole: heads <= share * whole)
+
+
+def change_below_half(evidence: Evidence) -> Estimate:
+    """Return the change in BLEU from pruning more than half of the heads of all sites.
+
+    Likewise, it is that of the model with most heads.
+    """
+    return _change(evidence, "all", lambda heads, whole: heads < whole / 2)
+
+
+def _change(evidence: Evidence, name: str, few: Callable[[int, int], bool]) -> Estimate:
+    """Return the change from pruning in a series; `few`: (heads kept, of all) -> few enough."""
     pairs = []
-    for series in (found["encoder"] for found in pruning_series_by_seed(evidence).values()):
-        few = [
-            point for point in series["points"] if 1 <= point["heads"] <= share * series["heads"]
+    for series in (found[name] for found in pruning_series_by_seed(evidence).values()):
+        points = [
+            point
+            for point in series["points"]
+            if point["heads"] and few(point["heads"], series["heads"])
         ]
-        if few:
-            pairs.append(
-                (
-                    max(few, key=lambda point: point["heads"])["config_digest"],
-                    control_of(evidence, series),
-                )
-            )
+        if points:
+            largest = max(points, key=lambda point: point["heads"])
+            pairs.append((largest["config_digest"], control_of(evidence, series)))
     if not pairs:
         raise NotMeasured(
-            f"{PRUNED} pruned to {share:.0%} of its encoder heads",
+            f"{PRUNED} with so few heads at {evidence.scale}",
             "no penalty that was tried leaves so few",
             "try more",
         )
@@ -70,10 +89,41 @@ def change_at(evidence: Evidence, share: float) -> Estimate:
 def pruned_minus_scratch(evidence: Evidence) -> Estimate:
     """Return the BLEU of pruned models minus that of their shapes trained from scratch.
 
-    The models are those pruned at all sites to nearest a quarter of their heads.
+    The models are those pruned at all sites to nearest a quarter of their heads, cut and trained
+    on. The others have as many updates.
+
+    Raises:
+        NotMeasured: the sweep was made before models were trained on.
     """
     pairs = [series["scratch"] for series in pruning_series_by_seed(evidence).values()]
-    return evidence.difference([(pair["pruned"], pair["scratch"]) for pair in pairs], PRUNED)
+    if any("trained_on" not in pair for pair in pairs):
+        raise NotMeasured(
+            f"the cut model of {PRUNED}, trained on", f"not trained at {evidence.scale}", NO_CONTROL
+        )
+    return evidence.difference([(pair["trained_on"], pair["scratch"]) for pair in pairs], PRUNED)
+
+
+def fine_tuned_minus_regularised(evidence: Evidence, penalty: float) -> Estimate:
+    """Return the BLEU of models pruned from trained ones minus that of models gated from scratch.
+
+    Both have the same penalty on the heads of all sites.
+
+    Raises:
+        NotMeasured: one of the two was not trained.
+    """
+    pairs = []
+    for seed, series in pruning_series_by_seed(evidence).items():
+        points = [point for point in series["all"]["points"] if point["penalty"] == penalty]
+        if points and seed in evidence.seeds(REGULARISED):
+            scratch = evidence.scores(REGULARISED, seed)
+            pairs.append((points[0]["config_digest"], scratch["config_digest"]))
+    if not pairs:
+        raise NotMeasured(
+            f"{REGULARISED} and {PRUNED} pruned at {penalty:g}, of one seed",
+            f"not trained at {evidence.scale}",
+            "repro run trains them",
+        )
+    return evidence.difference(pairs, PRUNED)
 
 
 def encoder_goes_first(evidence: Evidence) -> Estimate:
@@ -122,7 +172,7 @@ def _number_near_share(
     def of_seed(seed: int) -> Estimate:
         series = pruning_series(evidence, seed)["all"]
         point = point_near(series, share)
-        return Estimate(number(point), over=_size(point, series), step=1)
+        return Estimate(number(point), over=size_of(point, series), step=1)
 
     return mean_over_seeds(evidence, (PRUNED,), of_seed, kinds=("pruning",))
 
@@ -150,35 +200,6 @@ def binary_share(evidence: Evidence) -> Estimate:
     return mean_over_seeds(evidence, (PRUNED,), of_seed, 0.0, 1.0, kinds=("pruning",))
 
 
-def survival_difference(evidence: Evidence) -> Estimate:
-    """Return the share of kept positional heads minus that of kept others.
-
-    The model is the one with nearest to 30 % of the encoder's heads.
-
-    Raises:
-        Undefined: one of the two has no heads, for any seed.
-    """
-
-    def of_seed(seed: int) -> Estimate:
-        series, roles = pruning_series(evidence, seed)["encoder"], roles_before(evidence, seed)
-        point = point_near(series, 0.3)
-        kept = _mask(point["kept_heads"]["encoder_self"], roles)
-        positional = np.array([["positional" in names for names in layer] for layer in roles])
-        if not positional.any() or positional.all():
-            raise Undefined(
-                "every head is positional" if positional.any() else "no head is positional"
-            )
-        # One head of each kind changes places.
-        step = 1 / positional.sum() + 1 / (~positional).sum()
-        return Estimate(
-            float(kept[positional].mean() - kept[~positional].mean()),
-            over=_size(point, series),
-            step=step,
-        )
-
-    return mean_over_seeds(evidence, (PRUNED,), of_seed, -1.0, 1.0, kinds=("pruning", "heads"))
-
-
 def point_near(series: dict[str, Any], share: float) -> dict[str, Any]:
     """Return the pruned model with heads nearest to a share of all, as `nearest` does."""
     return min(
@@ -187,7 +208,7 @@ def point_near(series: dict[str, Any], share: float) -> dict[str, Any]:
     )
 
 
-def _size(point: dict[str, Any], series: dict[str, Any]) -> str:
+def size_of(point: dict[str, Any], series: dict[str, Any]) -> str:
     return f"{point['heads']} of {series['heads']} heads"
 
 
@@ -217,27 +238,3 @@ def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
     return Transformer(
         from_dict(ModelConfig, model), vocab_size=1, pad_id=0, length_ratio=1.0
     ).num_heads()
-
-
-def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
-    """Return the roles that each encoder head had before pruning, by layer.
-
-    Raises:
-        NotMeasured: there is no such record, or it belongs to another training than the pruned one.
-    """
-    roles = evidence.one("heads", PRUNED, seed)["sites"]["encoder_self"]["roles"]
-    if not evidence.share_training(("heads", "pruning"), PRUNED, seed):
-        raise NotMeasured(
-            f"heads and pruning of {PRUNED}, seed {seed}", "are of two trainings", NOT_OF_ONE
-        )
-    return roles
-
-
-def _mask(kept: list[list[int]], roles: list[list[Any]]) -> np.ndarray:
-    """Return which heads are kept, `(num_layers, num_heads)`."""
-    return np.array(
-        [
-            [head in heads for head in range(len(layer))]
-            for heads, layer in zip(kept, roles, strict=True)
-        ]
-    )

@@ -19,13 +19,15 @@ from repro.markdown import table
 from repro.papers.printed import printed_numbers, printed_remarks
 from repro.papers.printed_tables import printed_grid, printed_table
 from repro.papers.pruned import (
+    PENALTY,
     PRUNED,
     control_of,
+    fine_tuned_minus_regularised,
     kept_by_site,
     pruning_series_by_seed,
-    roles_before,
     shape_of,
 )
+from repro.papers.pruned_roles import roles_before
 from repro.papers.tables import explained
 from repro.records.stored import score_of
 from repro.statistics.intervals import Estimate
@@ -101,6 +103,17 @@ def all_sites_table(evidence: Evidence) -> str:
             ),
             printed_grid(printed_numbers("voita2019", "Table 2"), "BLEU, printed"),
         ]
+    )
+
+
+def regularised_table(evidence: Evidence) -> str:
+    """Return the BLEU of models pruned from trained ones against gates from scratch (note 8)."""
+    found = fine_tuned_minus_regularised(evidence, PENALTY)
+    return explained(
+        table(
+            ["penalty", "seeds", "pruned from a trained model minus gates from scratch"],
+            [[f"{PENALTY:g}", found.seeds_said(), found.cell()]],
+        )
     )
 
 

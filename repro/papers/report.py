@@ -165,6 +165,12 @@ def experiments_sections(
 
 
 UNFINISHED = ("in part", "not run")
+COVERAGE_EXPLAINED = (
+    "*As printed* has the rows and axes of the paper's table or figure, *reduced* lacks those that "
+    "are named, and in a *stand-in* other data or tasks take the place of the paper's. All of them "
+    "are of the corpus and the model of the scale, never of the paper's: so none of them is its "
+    "number."
+)
 UNKNOWN = "needs its corpus"
 
 
@@ -186,8 +192,8 @@ def missing_records(experiment: Experiment, evidence: Evidence) -> list[str]:
 def experiment_status(experiment: Experiment, evidence: Evidence) -> str:
     """Return the status of an experiment.
 
-    It is `done`, `needs no run`, `not at this scale`, one of `UNFINISHED`, or `UNKNOWN` if only the
-    absent corpus could decide.
+    It is `Experiment.extent` if all was run, `needs no run`, `not at this scale`, one of
+    `UNFINISHED`, or `UNKNOWN` if only the absent corpus could decide.
     """
     if not experiment.runs_at(evidence.scale):
         return "not at this scale"
@@ -199,7 +205,9 @@ def experiment_status(experiment: Experiment, evidence: Evidence) -> str:
     # Without the corpus the size of a part of it is unknown.
     except ReproError:
         return UNKNOWN if evidence.all("scores") else "not run"
-    return "done" if not absent else "in part" if len(absent) < wanted else "not run"
+    if not absent:
+        return experiment.extent
+    return "in part" if len(absent) < wanted else "not run"
 
 
 def coverage_table(evidences: Iterable[Evidence]) -> str:

@@ -69,6 +69,26 @@ def relevance_with_confidence(evidence: Evidence) -> Estimate:
     return mean_over_seeds(evidence, (PRUNED,), of_seed, -1.0, 1.0)
 
 
+def confidence_of_most_relevant(evidence: Evidence) -> Estimate:
+    """Return the confidence of the most relevant first-layer head minus the median of its layer.
+
+    Raises:
+        Undefined: the layer has fewer than two heads.
+    """
+
+    def of_seed(seed: int) -> Estimate:
+        relevance, confidence = (
+            head_numbers(evidence, PRUNED, "encoder_self", name, seed)[0]
+            for name in ("relevance", "confidence")
+        )
+        if np.isfinite(relevance).sum() < 2:
+            raise Undefined("the first layer has no two heads to compare")
+        best = confidence[int(np.nanargmax(relevance))]
+        return Estimate(float(best - np.nanmedian(confidence)), over=f"{len(confidence)} heads")
+
+    return mean_over_seeds(evidence, (PRUNED,), of_seed, -1.0, 1.0)
+
+
 def rare_head(evidence: Evidence) -> Estimate:
     """Return the rare-word margin of the most relevant head of the first encoder layer, in points.
 

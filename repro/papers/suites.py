@@ -37,8 +37,8 @@ def accuracy_difference(
     data, differences, shares = setting.config(evidence.scale).data, [], []
     for seed in evidence.shared_seeds(["contrastive"], (setting, minus)):
         first, second = (
-            _result(evidence, setting, None, seed),
-            _result(evidence, minus, masked, seed),
+            result_of(evidence, setting, None, seed),
+            result_of(evidence, minus, masked, seed),
         )
         if first["suite"]["sha256"] != second["suite"]["sha256"]:
             raise NotMeasured(
@@ -46,9 +46,9 @@ def accuracy_difference(
                 "they were scored on two suites",
                 "repro run scores both on one",
             )
-        right, other = (_decisions_on(error, result) for result in (first, second))
+        right, other = (decisions_on(error, result) for result in (first, second))
         if not right:
-            raise _without(error, evidence, setting)
+            raise without_pairs(error, evidence, setting)
         differences.append(
             paired_difference(right, other, f"{len(right):,} pairs, {data.source}-{data.target}")
         )
@@ -72,7 +72,7 @@ def setting_with_pairs(evidence: Evidence, error: str, setting: Setting) -> Sett
     for found in (setting, replace(setting, reverse=not setting.reverse)):
         if error in _accuracies(evidence, found):
             return found
-    raise _without(error, evidence, setting)
+    raise without_pairs(error, evidence, setting)
 
 
 def accuracies_by_distance(
@@ -85,7 +85,7 @@ def accuracies_by_distance(
     """
     found = _accuracies(evidence, setting, masked, "distance", error)
     if not found:
-        raise _without(f"{error} with distances", evidence, setting)
+        raise without_pairs(f"{error} with distances", evidence, setting)
     return found
 
 
@@ -114,7 +114,7 @@ def accuracy_by_type_table(
             for setting in settings
             if _has(evidence, setting, masked)
         }
-    by_chance = chance_accuracies(_result(evidence, settings[0], None))
+    by_chance = chance_accuracies(result_of(evidence, settings[0], None))
     cells = {
         (cell.row.replace("-", "_"), cell.column): cell.as_printed
         for cell in printed_numbers(paper, place)
@@ -191,13 +191,13 @@ def _results(
 ) -> list[dict[str, Any]]:
     """Return the results of all seeds that were scored on the pairs of the first."""
     found = [
-        _result(evidence, setting, masked, seed)
+        result_of(evidence, setting, masked, seed)
         for seed in evidence.shared_seeds(["contrastive"], (setting,))
     ]
     return [result for result in found if result["suite"]["sha256"] == found[0]["suite"]["sha256"]]
 
 
-def _result(
+def result_of(
     evidence: Evidence, setting: Setting, masked: str | None, seed: int = 1
 ) -> dict[str, Any]:
     results = contrastive_results(evidence.one("contrastive", setting, seed))
@@ -235,8 +235,8 @@ def _of_parts(result: dict[str, Any], parts: set[str]) -> dict[str, Any]:
     return result | {"items": {name: cut(values) for name, values in items.items()}}
 
 
-def _without(what: str, evidence: Evidence, setting: Setting) -> NotMeasured:
-    suite = _result(evidence, setting, None)["suite"]
+def without_pairs(what: str, evidence: Evidence, setting: Setting) -> NotMeasured:
+    suite = result_of(evidence, setting, None)["suite"]
     return NotMeasured(
         f"contrastive pairs of {setting}",
         f"{suite['name']} has none of {what}",
@@ -244,7 +244,7 @@ def _without(what: str, evidence: Evidence, setting: Setting) -> NotMeasured:
     )
 
 
-def _decisions_on(error: str, result: dict[str, Any]) -> list[bool]:
+def decisions_on(error: str, result: dict[str, Any]) -> list[bool]:
     types = result["items"]["type"]
     return [
         right

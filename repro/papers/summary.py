@@ -3,30 +3,27 @@
 A page of the documentation holds this text. A page beside the verdicts holds all claims one by one.
 """
 
-import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from plotly.graph_objects import Figure
-
-from repro.claims.conditions import AGREEMENTS, DECIDED, STATUSES, Verdict
+from repro.claims.conditions import DECIDED, STATUSES, Verdict
 from repro.claims.evidence import Evidence
+from repro.claims.outcomes import AGREEMENTS
 from repro.claims.pooling import AND
 from repro.claims.verdict_fields import as_verdict
 from repro.errors import MachineError
 from repro.files import write_atomic
 from repro.markdown import table
 from repro.papers import PAPERS, load_paper
-from repro.papers.effects import effects_table, has_numbers
-from repro.papers.forest_plot import FOREST_EXPLAINED, forest
+from repro.papers.claims_page import SCALES, claims_page, effects_pictures, margins_page, wrapped
 from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.report import (
+    COVERAGE_EXPLAINED,
     GENERATED_SCALE,
     UNFINISHED,
     UNKNOWN,
     coverage_table,
     experiment_status,
-    shown_verdicts,
 )
 from repro.papers.verdicts import (
     LIKELIHOOD_EXPLAINED,
@@ -34,23 +31,19 @@ from repro.papers.verdicts import (
     TEST,
     claims_of,
     count_verdicts,
-    evidence_lines,
     further_test_sets,
     load_verdicts,
     of_scores,
     scales_with_verdicts,
     verdict_on,
 )
-from repro.plots.description import describe
-from repro.plots.vector import svg
 from repro.records.report import render_results
 from repro.records.stored import VERDICTS, load_records
 
-SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")
+MARGINS = "MARGINS.md"  # beside the verdicts
 # what the five papers are cited for
 MAIN_CLAIMS = ("R-01", "Y-01", "Y-02", "Y-04", "M-01", "Z-02", "V-01")
 OPEN = tuple(status for status in STATUSES if status not in DECIDED)
-COLUMNS = 100
 MAIN_CLAIMS_EXPLAINED = (
     "What the papers are cited for, and what was found on real text. A cell gives the verdict, the "
     "number that the claim is about, its 95 % interval, and how many seeds it comes from."
@@ -91,7 +84,10 @@ def update_pages(folder: Path) -> list[Path]:
     pages = {folder / "README.md": render_results(load_records(folder)).encode()}
     if scales_with_verdicts(folder):
         pages[folder / VERDICTS / "README.md"] = claims_page(folder).encode()
-        pages |= {folder / VERDICTS / name: drawn for name, drawn in _pictures(folder).items()}
+        pages |= {
+            folder / VERDICTS / name: drawn for name, drawn in effects_pictures(folder).items()
+        }
+        pages[folder / VERDICTS / MARGINS] = margins_page().encode()
     if _has_marks(root / "README.md"):
         text, picture = front_page(folder)
         pages[root / "README.md"] = _between_marks(root / "README.md", text)
@@ -167,19 +163,13 @@ def summary(folder: Path) -> str:
         TEST_SETS_EXPLAINED,
         test_sets_table(folder),
         "## Which table or figure has been run at which scale",
+        COVERAGE_EXPLAINED,
         coverage_table(evidences),
         "These commands run what is missing. They continue from what is there. `--seeds 3` makes "
         "three runs of each system.",
         commands_to_go_on(evidences),
     ]
-    return "\n\n".join(map(_wrapped, parts))
-
-
-def _wrapped(part: str) -> str:
-    """Return a part of a page with its prose wrapped; tables, lists and links keep their lines."""
-    if part.startswith(("|", "-", "[", "#", "!", "`")):
-        return part
-    return textwrap.fill(part, COLUMNS, break_long_words=False, break_on_hyphens=False)
+    return "\n\n".join(map(wrapped, parts))
 
 
 def main_claims_table(folder: Path) -> str:
@@ -204,52 +194,6 @@ def _with_number(verdict: Verdict) -> str:
         judged.found.measured() if judged.found else judged.reason for judged in verdict.conditions
     )
     return f"**{verdict.said}**: {numbers}" if numbers else verdict.said
-
-
-def claims_page(folder: Path) -> str:
-    """Return all claims, paper by paper: verdicts by scale, effects drawn and listed, evidence."""
-    scales = [scale for scale in SCALES if scale in scales_with_verdicts(folder)]
-    found = {scale: load_verdicts(folder, scale) for scale in scales}
-    drawn = _figures(folder)
-    parts = [
-        "# All claims",
-        _wrapped(
-            "Generated from the verdicts in this folder by `repro results --update`; nothing here "
-            f"is typed in. {STATUSES_EXPLAINED} {LIKELIHOOD_EXPLAINED} In the evidence, `holds`, `fails`, `open` (the "
-            "bound is inside the interval) or `void` (there is no such number) comes first. Then "
-            "come the condition and what was measured. Verdicts on further test sets are in the "
-            "other files here, and `repro claims --split NAME` judges by one."
-        ),
-        f"How to read the figures. {FOREST_EXPLAINED}",
-    ]
-    for paper in map(load_paper, PAPERS):
-        rows = [
-            [
-                claim.name,
-                claim.statement,
-                claim.reported,
-                *(verdict_on(claim, of_scale).said for of_scale in found.values()),
-            ]
-            for claim in paper.claims
-        ]
-        parts += [f"## {paper.title}", table(["claim", "statement", "reported", *scales], rows)]
-        if paper.name in drawn:
-            parts.append(f"![{describe(drawn[paper.name].to_dict())}]({paper.name}.svg)")
-            parts.append(effects_table(paper, shown_verdicts(folder)))
-        parts.append(f"```text\n{evidence_lines(paper.claims, found)}\n```")
-    return "\n\n".join(map(_wrapped, parts)) + "\n"
-
-
-def _figures(folder: Path) -> dict[str, Figure]:
-    """Return the forest plots of the papers with a number on real text, by paper."""
-    shown = shown_verdicts(folder)
-    papers = [paper for paper in map(load_paper, PAPERS) if has_numbers(paper, shown)]
-    return {paper.name: forest(paper, shown) for paper in papers}
-
-
-def _pictures(folder: Path) -> dict[str, bytes]:
-    """Return the forest plots of a folder of results by their file names."""
-    return {f"{name}.svg": svg(figure) for name, figure in _figures(folder).items()}
 
 
 def test_sets_table(folder: Path) -> str:

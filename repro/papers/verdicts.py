@@ -35,8 +35,9 @@ NO_DATA: Status = "not run"
 TEST = "test"  # the set that claims were written for
 STATUSES_EXPLAINED = (
     "A claim is *reproduced* if all its conditions hold, *partly* if some hold and some fail, *not "
-    "reproduced* if some fail and none "
-    "holds, else *undecided*."
+    "reproduced* if some fail and none holds. It is *not testable here* if none fails and one "
+    "cannot be decided: a number does not exist, a premise is not shown, or no true number that "
+    "the claim may mean would show with a chance of 20 %. Else it is *undecided*."
 )
 LIKELIHOOD_EXPLAINED = (
     "Verdicts speak of BLEU where the papers do. The same differences are judged by likelihood, per "
@@ -108,25 +109,18 @@ def _update(
         {claim.name for claim in claims_of()},
         evidence.split,
     )
+    before = load_verdicts(folder, scale, split)
     # Another paper's verdict would not be judged again.
-    known = sorted(judged | (load_verdicts(folder, scale, split).keys() - of_papers))
+    known = sorted(judged | (before.keys() - of_papers))
     for name in sorted(set(discard) - set(known)):
         raise InputError("--discard", f"unknown claim '{name}'", did_you_mean(name, known))
-    stored = {
-        name: verdict
-        for name, verdict in load_verdicts(folder, scale, split).items()
-        if name not in set(discard)
-    }
+    stored = {name: verdict for name, verdict in before.items() if name not in set(discard)}
     for claim in claims:
-        before = stored.get(claim.name)
-        if (
-            before is not None
-            and before["status"] != NO_DATA
-            and before["test"] != claim.digest(scale)
-        ):
+        old = stored.get(claim.name)
+        if old is not None and old["status"] != NO_DATA and old["test"] != claim.digest(scale):
             what = (
                 f"its test was changed after its result at {scale} was known (was "
-                f"{before['test']}, is {claim.digest(scale)})"
+                f"{old['test']}, is {claim.digest(scale)})"
             )
             raise InputError(
                 claim.name,
@@ -147,6 +141,9 @@ def _update(
                 f"restore its records, or give the result up: repro claims --scale {scale} "
                 f"--discard {name}",
             )
+    for name, verdict in found.items():
+        if name in before and (first := _first_look(before[name])):
+            verdict["first_look"] = first
     head = {"format": FORMAT, "scale": scale} | ({} if split == TEST else {"split": split})
     same = {
         name: stored[name]
@@ -158,6 +155,14 @@ def _update(
         head | {"verdicts": dict(sorted((stored | found | same).items()))},
     )
     return [as_verdict(verdict) for verdict in found.values()]
+
+
+def _first_look(before: StoredVerdict) -> list[int]:
+    """Return the fewest and the most seeds of the first verdict on a claim, given the last one.
+
+    A test that was given up since was looked at, too.
+    """
+    return before.get("first_look") or [*(as_verdict(before).seeds or ())]
 
 
 def load_verdicts(folder: Path, scale: str, split: str = TEST) -> dict[str, StoredVerdict]:
@@ -251,7 +256,7 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
             by_name[v.claim].statement,
             v.said,
             by_name[v.claim].reported,
-            "; ".join(v.evidence) or v.reason,
+            "; ".join([*v.evidence, *([v.seeds_said] if v.seeds_said else [])]) or v.reason,
         ]
         for v in ordered
     ]
@@ -288,6 +293,7 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
             lines += [
                 f"     {scale}: {verdict.said}: {verdict.reason}",
                 *(f"         {line}" for line in verdict.evidence),
+                *([f"         seeds: {verdict.seeds_said}"] if verdict.seeds_said else []),
             ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
@@ -303,7 +309,7 @@ def verdict_on(claim: Claim, verdicts: dict[str, StoredVerdict]) -> Verdict:
 
 
 def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:
-    return " ".join([f"{first:<5}", *(f"{status:<15}" for status in statuses), last]).rstrip()
+    return " ".join([f"{first:<5}", *(f"{status:<17}" for status in statuses), last]).rstrip()
 
 
 def count_verdicts(verdicts: Iterable[Verdict]) -> dict[str, int]:

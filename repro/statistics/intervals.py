@@ -30,22 +30,20 @@ none, and says of how many. All of them are an `Estimate`.
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import stats
 
 from repro.statistics.noise import SeedNoise
+from repro.statistics.power import LEVEL, detectable
 
-LEVEL = 0.95
 ONE_SEED = "one seed alone"  # said of every number that knows nothing of other training seeds
 SENTENCES_ALONE = "†"  # behind an interval in a table
 SENTENCES_ALONE_EXPLAINED = (
     f"{SENTENCES_ALONE} over test sentences alone: nothing tells how much another seed matters."
 )
-POWER = 0.80
 
 
 @dataclass(frozen=True)
@@ -202,7 +200,7 @@ def estimate(
         over=f"{over}{' and seeds' if noise else ''}",
         seeds=(min(seeds), max(seeds)),
         counts_seeds=noise is not None,
-        detectable=math.hypot(*(_detectable(degrees, tail) * error for error, degrees in errors))
+        detectable=math.hypot(*(detectable(degrees, tail) * error for error, degrees in errors))
         if noise
         else None,
         unit=unit,
@@ -297,26 +295,23 @@ def rank_correlation(first: np.ndarray, second: np.ndarray, what: str) -> Estima
     return Estimate(value, float(low), float(high), LEVEL, f"{len(first)} {what}")
 
 
-def minimum_detectable(num_seeds: int) -> float:
-    """Return the smallest difference that four times in five puts a 95 % interval wholly above 0, where only its seeds tell its variance.
+def kth_largest(numbers: Callable[[int], Sequence[Estimate]], share: float) -> Estimate:
+    """Return the largest number that a share of several numbers reach, by one joint interval.
 
-    Returns:
-        It, in standard deviations of the difference over seeds.
+    It is the k-th largest of n, k the share of n rounded up. Its interval lies above a bound if k
+    numbers are shown to, and below if n - k + 1 are: the partial conjunction of Benjamini and
+    Heller (2008), for which intervals must hold for n - k + 1 and for k comparisons, not for n.
+
+    Args:
+        numbers: the number of comparisons -> the numbers, with intervals for so many.
+        share: from 0 to 1.
     """
-    return _detectable(num_seeds - 1) / math.sqrt(num_seeds)
-
-
-@lru_cache
-def _detectable(degrees: float, tail: float = (1 - LEVEL) / 2) -> float:
-    """Return the same in standard errors that are known from so many degrees of freedom, for intervals with that chance below them."""
-    degrees = min(degrees, 1e6)  # Student's distribution is a normal one long before
-    bound, unit = stats.t.isf(tail, degrees), math.sqrt(degrees + 1)
-
-    def surplus(size: float) -> float:  # of power, for an effect in standard deviations
-        return float(1 - special.nctdtr(degrees, size * unit, bound) - POWER)
-
-    low, high = -1.0, 1.0
-    while surplus(high) < 0:
-        low, high = high, 10 * high
-    # stored verdicts hold what this bracket and tolerance give, exact to three digits
-    return float(optimize.brentq(surplus, low, high, xtol=1e-5) * unit)
+    one_each = numbers(1)
+    k = max(1, math.ceil(share * len(one_each) - 1e-9))
+    low, high = (
+        sorted((found.ends[end] for found in numbers(many)), reverse=True)[k - 1]
+        for end, many in ((0, len(one_each) - k + 1), (1, k))
+    )
+    middle = sorted(one_each, key=lambda found: -found.value)[k - 1]
+    over = f"{k} of {len(one_each)} bins"
+    return replace(middle, low=low, high=high, over=over, detectable=None)

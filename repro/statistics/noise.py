@@ -97,6 +97,22 @@ def influences_on(score: Callable[[np.ndarray], np.ndarray], sums: np.ndarray) -
     return influences - influences.mean()
 
 
+def variance_between_systems(systems: Sequence[Sequence[np.ndarray]], shared: float) -> float:
+    """Return the variance over sentences of one system's score beyond what all systems share.
+
+    A difference of two systems has twice that. It needs two systems; 0 for one.
+
+    Args:
+        systems: the influences of the sentences on the scores of each system, one array per seed.
+        shared: the variance of seed by sentence, which means over seeds still contain.
+    """
+    if len(systems) < 2:
+        return 0.0
+    means = np.array([np.mean(of, axis=0) for of in systems])
+    rest = shared * float(np.mean([1 / len(of) for of in systems]))
+    return max(0.0, _scatter([means]) / (len(systems) - 1) - rest)
+
+
 def _scatter(systems: Sequence[np.ndarray]) -> float:
     """Return the sum of squared distances from the mean over seeds, the first axis."""
     return float(sum(((values - values.mean(axis=0)) ** 2).sum() for values in systems))

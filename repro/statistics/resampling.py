@@ -52,7 +52,7 @@ def _scores_of_resamples(
     score: Score, sums: bytes, shape: tuple[int, int], dtype: np.dtype
 ) -> np.ndarray:
     # exact in 32 bits: whole numbers far below 2^24
-    precise = np.float32 if dtype.kind in "iu" else np.float64
+    precise: type[np.floating] = np.float32 if dtype.kind in "iu" else np.float64
     found = np.frombuffer(sums, dtype).reshape(shape).astype(precise)
     blocks = np.array_split(resamples(len(found)), BLOCKS)
     return score(np.concatenate([block.astype(precise) @ found for block in blocks]))

@@ -11,6 +11,7 @@ from repro.papers import Paper
 from repro.papers.cui2019.claims import CLAIMS
 from repro.papers.cui2019.deviations import DEVIATIONS
 from repro.papers.cui2019.experiments import EXPERIMENTS
+from repro.papers.cui2019.further import FURTHER
 
 PAPER = Paper(
     "cui2019",
@@ -18,6 +19,6 @@ PAPER = Paper(
     "Translation, WNGT 2019",
     "https://aclanthology.org/D19-5622",
     EXPERIMENTS,
-    CLAIMS,
+    CLAIMS + FURTHER,
     DEVIATIONS,
 )

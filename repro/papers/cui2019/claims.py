@@ -23,7 +23,14 @@ def _length_gain(evidence: Evidence) -> Estimate:
 
 
 CLAIMS = (
-    Claim("M-01", "MMA beats the baseline", "+0.81, +0.92, +0.95", (better(MMA, BASE),)),
+    Claim(
+        "M-01",
+        "MMA beats the baseline",
+        "+0.81, +0.92, +0.95",
+        (better(MMA, BASE),),
+        place="Tables 1 and 2",
+        fixed="2026-11-21",
+    ),
     Claim(
         "M-02",
         "MMA has no more parameters than the baseline",
@@ -37,12 +44,16 @@ CLAIMS = (
                 at_most=0,
             ),
         ),
+        place="Table 1",
+        fixed="2026-11-21",
     ),
     Claim(
         "M-03",
         "MMA carries the order of words without encoder positions, the baseline does not",
         "losses 17.91 and 0.75",
         (loss(BASE, NO_PE, at_least=5.0), loss(MMA, MMA_NO_PE, at_most=2.0)),
+        place="Table 3",
+        fixed="2026-11-21",
     ),
     Claim(
         "M-04",
@@ -52,6 +63,8 @@ CLAIMS = (
             *(not_worse(setting, BASE, 0.2) for setting in TYPES),
             *(not_worse(MMA, setting, 0.2) for setting in TYPES),
         ),
+        place="Table 4",
+        fixed="2026-11-21",
     ),
     Claim(
         "M-05",
@@ -61,6 +74,8 @@ CLAIMS = (
             *(not_worse(setting, BASE, 0.2) for setting in WINDOWS),
             Contrast(((1, MMA), (-1, Setting("mma-w4"))), at_least=-0.2),
         ),
+        place="Table 5",
+        fixed="2026-11-21",
     ),
     Claim(
         "M-06",
@@ -74,5 +89,7 @@ CLAIMS = (
                 at_least=0,
             ),
         ),
+        place="Figure 2",
+        fixed="2026-11-21",
     ),
 )

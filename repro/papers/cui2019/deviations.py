@@ -23,6 +23,11 @@ DEVIATIONS = (
         "a diagram of mixed heads",
         "notebook 04 builds it in code; there is nothing to measure",
     ),
+    Deviation(
+        "maps (Figure 3, claims M-08 and M-09)",
+        "one sentence, in Japanese",
+        "one sentence, in the scale's source language; numbers of one model and one sentence",
+    ),
     Deviation("data", "WAT17 En-Ja, IWSLT14 De-En", "the corpus of the scale"),
     Deviation(
         "test set (scale `iwslt14`)",

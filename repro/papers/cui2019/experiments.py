@@ -59,6 +59,7 @@ EXPERIMENTS = (
             )
         ),
         said=("abstract",),
+        reduced="one pair of languages",
     ),
     Experiment(
         "table2",
@@ -101,6 +102,7 @@ EXPERIMENTS = (
             "embedding. Other differences: to the first row."
         ),
         said=("text §5.1",),
+        reduced="one direction of two",
     ),
     Experiment(
         "table4",

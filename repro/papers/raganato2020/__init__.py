@@ -9,6 +9,7 @@ from repro.papers import Paper
 from repro.papers.raganato2020.claims import CLAIMS
 from repro.papers.raganato2020.deviations import DEVIATIONS
 from repro.papers.raganato2020.experiments import EXPERIMENTS
+from repro.papers.raganato2020.further import FURTHER
 
 PAPER = Paper(
     "raganato2020",
@@ -16,6 +17,6 @@ PAPER = Paper(
     "Machine Translation, Findings of EMNLP 2020",
     "https://arxiv.org/abs/2002.10260",
     EXPERIMENTS,
-    CLAIMS,
+    CLAIMS + FURTHER,
     DEVIATIONS,
 )

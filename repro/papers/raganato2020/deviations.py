@@ -24,6 +24,11 @@ DEVIATIONS = (
         "rows are divided by their sum; in experiment `choices` they are not",
     ),
     Deviation(
+        "words of word patterns",
+        "tokens of their tokeniser, of which a full stop is one (Figure 1)",
+        "what stands between blanks, so that a full stop belongs to the last word",
+    ),
+    Deviation(
         "width of the one head of 1L",
         "not said",
         "that of one of eight heads; experiment `choices` has a wide one",
@@ -61,6 +66,16 @@ DEVIATIONS = (
         "weights, at 0.1",
         "not said; 5 and none in their toolkit",
         "SacreBLEU, its signature is not at hand",
+    ),
+    Deviation(
+        "score of a contrastive translation",
+        "a score; whether a sum or a mean is not said",
+        "the mean over its tokens, so that a longer error does not lose by its length",
+    ),
+    Deviation(
+        "depths (claims R-11, R-12)",
+        "1 to 6 encoder layers with one decoder layer",
+        "the scale's depth and one layer",
     ),
     Deviation(
         "agreement pairs",

@@ -34,6 +34,7 @@ LEARNED, TOKEN, WORD, ONE, ALL_FIXED = (
 EIGHT = (LEARNED, TOKEN, ALL_FIXED)
 SHALLOW = ("model.decoder_layers=1",)
 SHALLOW_ENCODER = ("model.encoder_layers=1", "model.decoder_layers=1")
+DEPTHS = ((), SHALLOW, SHALLOW_ENCODER)
 FOUR = ("8L", "7Ftoken+1L", "7Fword+1L", "1L")
 QUARTER = 0.25
 WORD_SENSE, AGREEMENT = "word_sense", "subj_verb_agreement"
@@ -120,6 +121,7 @@ EXPERIMENTS = (
             }.items()
         ),
         said=("text §4.1",),
+        reduced="2 to 5 encoder layers; shallow models in one direction",
     ),
     Experiment(
         "table2",
@@ -128,6 +130,7 @@ EXPERIMENTS = (
         tuple(_settings(part=QUARTER)),
         lambda e: score_table(e, NAME, "Table 2", _rows(*_settings(part=QUARTER))),
         said=("text §4.2",),
+        stand_in="a quarter of the corpus for four pairs with little data",
     ),
     Experiment(
         "table3",
@@ -135,6 +138,7 @@ EXPERIMENTS = (
         "As much data as there is",
         (LEARNED, TOKEN, WORD),
         lambda e: score_table(e, NAME, "Table 3", _rows(LEARNED, TOKEN, WORD)),
+        stand_in="the scale's corpus for 11.5 million pairs",
     ),
     Experiment(
         "table4",
@@ -143,6 +147,7 @@ EXPERIMENTS = (
         MASKED,
         lambda e: mask_table(e, MASKED, MASKS),
         measures={"masks": MASKED},
+        reduced="the low-resource direction",
     ),
     Experiment(
         "table5",
@@ -156,6 +161,7 @@ EXPERIMENTS = (
             )
             for title, part in (("All of the data", 1.0), ("A quarter of it", QUARTER))
         ),
+        stand_in="a quarter of the corpus for the low-resource pair",
     ),
     Experiment(
         "choices",
@@ -197,6 +203,7 @@ EXPERIMENTS = (
         figures=_agreement_figures,
         scales=SCALES_WITH_SUITES,
         elsewhere=ELSEWHERE,
+        stand_in="generated pairs for LingEval97",
     ),
     Experiment(
         "table6",
@@ -213,5 +220,6 @@ EXPERIMENTS = (
         measures={"contrastive": BOTH_DEPTHS},
         scales=SCALES_WITH_SUITES,
         elsewhere=ELSEWHERE,
+        stand_in="MuCoW with inserted senses, no ContraWSD",
     ),
 )

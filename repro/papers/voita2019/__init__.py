@@ -7,6 +7,7 @@ from repro.papers import Paper
 from repro.papers.voita2019.claims import CLAIMS
 from repro.papers.voita2019.deviations import DEVIATIONS
 from repro.papers.voita2019.experiments import EXPERIMENTS
+from repro.papers.voita2019.further import FURTHER
 
 PAPER = Paper(
     "voita2019",
@@ -15,6 +16,6 @@ PAPER = Paper(
     "Be Pruned, ACL 2019",
     "https://arxiv.org/abs/1905.09418",
     EXPERIMENTS,
-    CLAIMS,
+    CLAIMS + FURTHER,
     DEVIATIONS,
 )

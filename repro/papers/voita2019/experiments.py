@@ -5,7 +5,7 @@ from repro.papers import Experiment
 from repro.papers import pruning_tables as t
 from repro.papers.figures import rare_words_figure, relevance_figures
 from repro.papers.heads import all_heads_table, rare_table, relations_table
-from repro.papers.pruned import PRUNED
+from repro.papers.pruned import PRUNED, REGULARISED
 
 NAME = "voita2019"
 HEADS = {"heads": (PRUNED,)}
@@ -22,6 +22,7 @@ EXPERIMENTS = (
         measures=HEADS,
         figures=lambda e: relevance_figures(e, PRUNED),
         said=("text §5.1",),
+        reduced="one pair of languages",
     ),
     Experiment(
         "table1",
@@ -31,6 +32,7 @@ EXPERIMENTS = (
         lambda e: relations_table(e, NAME, "Table 1", PRUNED),
         measures=HEADS,
         said=("text §5.2.1",),
+        reduced="one corpus of two",
     ),
     Experiment(
         "figure4",
@@ -41,6 +43,7 @@ EXPERIMENTS = (
         measures={"heads": (FRENCH,)},
         scales=("multi30k",),
         elsewhere="it wants a second language beside the same English sentences",
+        reduced="one further language",
     ),
     Experiment(
         "figure5",
@@ -51,6 +54,7 @@ EXPERIMENTS = (
         measures=HEADS,
         figures=lambda e: rare_words_figure(e, PRUNED),
         said=("text §5.3",),
+        reduced="shares without maps",
     ),
     Experiment(
         "figure6",
@@ -68,7 +72,8 @@ EXPERIMENTS = (
         t.encoder_table,
         measures=PRUNING,
         figures=t.curve_figure,
-        said=("abstract", "text §6.1 note"),
+        said=("abstract",),
+        reduced="one corpus of two",
     ),
     Experiment(
         "figure8",
@@ -79,6 +84,7 @@ EXPERIMENTS = (
         measures=PRUNING | HEADS,
         figures=t.roles_figure,
         said=("text §6.2.2",),
+        reduced="roles before pruning in the table",
     ),
     Experiment(
         "table2",
@@ -87,6 +93,18 @@ EXPERIMENTS = (
         (PRUNED,),
         t.all_sites_table,
         measures=PRUNING,
+        said=("text §6.3.1",),
+        reduced="one shape from scratch a seed",
+    ),
+    Experiment(
+        "note8",
+        "Note 8",
+        "Gates from scratch against gates on a trained model",
+        (PRUNED, REGULARISED),
+        t.regularised_table,
+        measures=PRUNING,
+        said=("text §6.1 note",),
+        reduced="one penalty",
     ),
     Experiment(
         "figure9",

@@ -21,6 +21,22 @@ DEVIATIONS = (
         "as many as the scale has decoder layers, their width rounded down",
     ),
     Deviation(
+        "width of several cross heads (Figure 7, claim Y-11)",
+        "not said",
+        "spread heads are each as wide as the model, stacked ones share its width: the former have "
+        "as many times the parameters of cross attention as there are layers",
+    ),
+    Deviation(
+        "where attention is strongest (claim Y-15)",
+        "a dev set",
+        "the test set, sorted by the weights of base, seed 1",
+    ),
+    Deviation(
+        "deleted negations (claim Y-16)",
+        "the worst type of thirteen; which deletions count is not quite said",
+        "deleted `nicht` and `kein` together against all other types together",
+    ),
+    Deviation(
         "subwords",
         "not said; their code fits them on training, dev and test text together",
         "fitted on training text",

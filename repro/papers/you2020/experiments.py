@@ -12,6 +12,7 @@ from repro.markdown import table
 from repro.papers import Experiment
 from repro.papers.figures import (
     PATTERNS_EXPLAINED,
+    Figures,
     accuracy_figure,
     distance_figure,
     gap_curve_figure,
@@ -54,7 +55,18 @@ STACKED = Setting(
     ("model.cross=none; last: dot-product(heads={layers}{narrow})",),
     label="as many cross heads, all in the last layer",
 )
-CONTROLS = (Setting("hc-all-code"), Setting("hc-sa-renormalized"), Setting("uniform-encoder"))
+UNIFORM = Setting("uniform-encoder")
+CONTROLS = (Setting("hc-all-code"), Setting("hc-sa-renormalized"), UNIFORM)
+TWO_HEADS = Setting("base", ("model.num_heads=2",))  # the model of Figure 2
+# Which other widths were tried is not said.
+STDS = tuple(
+    Setting(
+        "hc-sa",
+        tuple(f"model.{site}=gaussian(std={std})" for site in SELF_SITES),
+        label=f"Gaussians {std} tokens wide",
+    )
+    for std in (0.5, 2.0)
+)
 LENGTHS = [0, 10, 20, 30, 40, math.inf]  # five bins of reference words
 FAST = (BASE, HC_SA, SH_X, NO_SELF, SH_X_NO_SELF)
 INTO_GERMAN = ("smoke", "multi30k", "iwslt16")
@@ -104,6 +116,21 @@ def _off_diagonal_tables(evidence: Evidence) -> str:
     return "\n\n".join(parts)
 
 
+def _distances_explained(evidence: Evidence) -> str:
+    measured = evidence.having("heads", (BASE, TWO_HEADS))
+    return (
+        "Mean distance of the largest weight, a bar a head; in cross attention from the target's "
+        f"place to the source's. {sentences_measured(evidence.one('heads', measured[0]))}"
+    )
+
+
+def _distance_figures(evidence: Evidence) -> Figures:
+    figures: Figures = {}
+    for setting in evidence.having("heads", (BASE, TWO_HEADS)):
+        figures |= distance_figure(evidence, setting)
+    return figures
+
+
 EXPERIMENTS = (
     Experiment(
         "table1",
@@ -124,15 +151,11 @@ EXPERIMENTS = (
     Experiment(
         "figure2",
         "Figure 2",
-        "How far from the query the learned heads look",
-        (BASE,),
-        lambda e: (
-            "Mean distance of the largest weight, a bar a head; in cross attention from the "
-            "target's place to the source's. "
-            f"{sentences_measured(e.one('heads', BASE))}"
-        ),
-        measures={"heads": (BASE,)},
-        figures=lambda e: distance_figure(e, BASE),
+        "How far from the query the learned heads look, with two heads a layer as in the paper",
+        (BASE, TWO_HEADS),
+        _distances_explained,
+        measures={"heads": (BASE, TWO_HEADS)},
+        figures=_distance_figures,
     ),
     Experiment(
         "table2",
@@ -150,6 +173,7 @@ EXPERIMENTS = (
         ),
         figures=lambda e: gap_curve_figure(e, (*MAIN, *CONTROLS)),
         said=("text §3.1", "text §3.2"),
+        reduced="one pair of languages of five",
     ),
     Experiment(
         "table3",
@@ -167,6 +191,7 @@ EXPERIMENTS = (
         measures={"speed": FAST},
         figures=length_cost_figure,
         said=("text §5",),
+        reduced="a CPU for a GPU, one size of model, greedy search",
     ),
     Experiment(
         "figure3",
@@ -176,6 +201,7 @@ EXPERIMENTS = (
         lambda e: score_table(
             e, NAME, "Figure 3", [Row(setting, {}) for setting in (BASE, NO_FF, HC_SA, HC_NO_FF)]
         ),
+        reduced="one depth",
     ),
     Experiment(
         "figure4",
@@ -198,6 +224,7 @@ EXPERIMENTS = (
         measures={"contrastive": (BASE, HC_SA, HC_ALL)},
         scales=INTO_GERMAN,
         elsewhere=NOT_INTO_GERMAN,
+        stand_in="generated pairs for LingEval97",
     ),
     Experiment(
         "figure5",
@@ -209,6 +236,7 @@ EXPERIMENTS = (
         figures=lambda e: accuracy_figure(e, "subj_verb_agreement", (BASE, HC_SA, HC_ALL)),
         scales=INTO_GERMAN,
         elsewhere=NOT_INTO_GERMAN,
+        stand_in="generated pairs for LingEval97",
     ),
     Experiment(
         "figure6",
@@ -230,6 +258,7 @@ EXPERIMENTS = (
             "Table 5",
             [Row(setting, {"column": column}) for setting, column in KERNELS.items()],
         ),
+        reduced="one pair of languages of two",
     ),
     Experiment(
         "figure7",
@@ -239,6 +268,7 @@ EXPERIMENTS = (
         lambda e: score_table(
             e, NAME, "Figure 7", [Row(setting, {}) for setting in (SH_X, SPREAD, STACKED)]
         ),
+        reduced="one number of heads",
     ),
     Experiment(
         "table6",
@@ -250,5 +280,13 @@ EXPERIMENTS = (
         ),
         scales=WITH_MIDDLE,
         elsewhere=NO_MIDDLE,
+    ),
+    Experiment(
+        "note4",
+        "Note 4",
+        "Gaussians of other widths",
+        (HC_SA, *STDS),
+        lambda e: score_table(e, NAME, "note 4", [Row(setting, {}) for setting in (HC_SA, *STDS)]),
+        reduced="two widths; how many were tried is not said",
     ),
 )

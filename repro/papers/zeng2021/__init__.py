@@ -8,6 +8,7 @@ from repro.papers import Paper
 from repro.papers.zeng2021.claims import CLAIMS
 from repro.papers.zeng2021.deviations import DEVIATIONS
 from repro.papers.zeng2021.experiments import COLUMNS, EXPERIMENTS
+from repro.papers.zeng2021.further import FURTHER
 
 __all__ = ["COLUMNS", "PAPER"]
 
@@ -16,6 +17,6 @@ PAPER = Paper(
     "Zeng, Wu, Yin, Jiang, Li: Recurrent Attention for Neural Machine Translation, EMNLP 2021",
     "https://aclanthology.org/2021.emnlp-main.258",
     EXPERIMENTS,
-    CLAIMS,
+    CLAIMS + FURTHER,
     DEVIATIONS,
 )

@@ -100,6 +100,7 @@ EXPERIMENTS = (
             ]
         ),
         said=("text, settings", "text, main results"),
+        reduced="one or two directions of ten",
     ),
     Experiment(
         "figure3",
@@ -118,6 +119,7 @@ EXPERIMENTS = (
             lambda: printed_table(printed_remarks(NAME, "Figure 3")),
         ),
         measures={"speed": (BASE, RAN_ALL)},
+        reduced="one size of batch, greedy search, a CPU",
     ),
     Experiment(
         "figure4",
@@ -149,6 +151,7 @@ EXPERIMENTS = (
         figures=lambda e: (
             map_figures(e, RAN_ALL, "encoder_self") | map_figures(e, RAN_ALL, "decoder_self")
         ),
+        reduced="one sentence",
     ),
     Experiment(
         "figure7",
@@ -188,6 +191,7 @@ EXPERIMENTS = (
             "Table 3",
             [Row(setting, {}) for setting in (RAN_ALL, FROZEN, NO_NORM, NO_RESIDUAL)],
         ),
+        reduced="one pair of languages of two",
     ),
     Experiment(
         "figure8",
@@ -220,6 +224,7 @@ EXPERIMENTS = (
         "and, as articles are longer than the usual tables of positions, "
         f"{_long('syn-r', 'synthesizer')} and {_long('ran-all', 'recurrent')}; `repro report` puts "
         "runs side by side",
+        stand_in="generated tasks for CNN/DailyMail and Persona-Chat",
     ),
 )
 

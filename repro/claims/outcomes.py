@@ -1,0 +1,235 @@
+"""Outcomes of conditions and verdicts on claims: what an interval decides, and in which words.
+
+    all hold                              reproduced
+    some hold, some fail                  partly
+    none holds, some fail                 not reproduced
+    no data                               not run
+    none fails, one cannot be decided     not testable here
+    anything else                         undecided
+
+A condition cannot be decided where its number does not exist (such as a mean over no heads), where
+its premise is not shown, or where nothing that the claim may mean is likely to be found
+(`repro.claims.testable`). More seeds of the same kind do not help then; they help what is
+undecided.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+from repro.statistics.intervals import Estimate
+
+Outcome = Literal["holds", "fails", "open", "one seed", "not testable", "void"]
+Status = Literal[
+    "not reproduced", "partly", "undecided", "not testable here", "not run", "reproduced"
+]
+# In the order in which a report lists them.
+STATUSES: tuple[Status, ...] = (
+    "not reproduced",
+    "partly",
+    "undecided",
+    "not testable here",
+    "not run",
+    "reproduced",
+)
+DECIDED: tuple[Status, ...] = ("not reproduced", "partly", "reproduced")
+Agreement = Literal["agrees", "disagrees", "decides", "open"]
+AGREEMENTS: tuple[Agreement, ...] = ("agrees", "disagrees", "decides", "open")
+"""What likelihood says beside a status."""
+
+
+class Bounded(Protocol):
+    """An inequality in words, and its bounds; None = none."""
+
+    @property
+    def at_least(self) -> float | None: ...
+
+    @property
+    def at_most(self) -> float | None: ...
+
+    def describe(self) -> str: ...
+
+
+class Power(NamedTuple):
+    """The chance that a condition holds, were the true number another one.
+
+    Args:
+        truth: the number.
+        of: what it is, such as `as reported`.
+        chance: from 0 to 1.
+    """
+
+    truth: float
+    of: str
+    chance: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.chance:.0f} % at {self.truth:+.2g} ({self.of})"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The outcome of a condition.
+
+    Args:
+        condition: in words.
+        outcome: see the module.
+        found: the number that it is about; None where there is none.
+        reason: why there is none, or why it cannot be decided.
+        power: the chances that it holds by what was known before its number.
+        likelihood: the same in nats per token; None where that is not known.
+    """
+
+    condition: str
+    outcome: Outcome
+    found: Estimate | None = None
+    reason: str = ""
+    power: tuple[Power, ...] = ()
+    likelihood: "Judged | None" = None
+
+    @classmethod
+    def by_bounds(cls, condition: Bounded, found: Estimate) -> "Judged":
+        """Compare a number with the bounds of a condition."""
+        if math.isnan(found.value):
+            return cls(condition.describe(), "void", reason="is not a number")
+        return cls(
+            condition.describe(),
+            decide(*found.bounds, condition.at_least, condition.at_most),
+            found,
+        )
+
+    def __str__(self) -> str:
+        said = [str(self.found)] if self.found else []
+        said += [self.reason] if self.reason else []
+        said += [f"power {', '.join(map(str, self.power))}"] if self.power else []
+        said += [f"by likelihood {self.likelihood}"] if self.likelihood else []
+        return f"{self.outcome}: {self.condition}: {'; '.join(said)}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on a claim.
+
+    Args:
+        claim: its name.
+        status: see `STATUSES`.
+        conditions: the outcome of each; none if the claim was not run.
+        missing: why it was not run.
+        planned: how many seeds of each system the claim asks for; 0 = not said.
+        first_look: the fewest and the most seeds when a verdict was first stored.
+    """
+
+    claim: str
+    status: Status
+    conditions: tuple[Judged, ...] = ()
+    missing: str = ""
+    planned: int = 0
+    first_look: tuple[int, int] | None = None
+
+    @property
+    def reason(self) -> str:
+        """The reason for the status, in one line."""
+        return self.missing or _reason(self.status, self.conditions)
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """One line per condition, with numbers."""
+        return tuple(map(str, self.conditions))
+
+    @property
+    def seeds(self) -> tuple[int, int] | None:
+        """The fewest and the most seeds of the systems behind its numbers; None without any."""
+        found = [c.found.seeds for c in self.conditions if c.found and c.found.seeds]
+        return (min(few for few, _ in found), max(many for _, many in found)) if found else None
+
+    @property
+    def seeds_said(self) -> str:
+        """How its seeds differ from the plan, in words; empty if they do not."""
+        if not (self.seeds and self.planned):
+            return ""
+        few, many = self.seeds
+        said = [f"{few} of {self.planned} planned seeds"] if few < self.planned else []
+        if many > self.planned or (self.first_look and self.first_look != self.seeds):
+            first = self.first_look and self.first_look != self.seeds and self.first_look[0]
+            since = f"after a look at {first}" if first else "beyond the plan, after a look"
+            said += [f"up to {many} seeds, some added {since}"]
+        return "; ".join(said)
+
+    @property
+    def likelihood(self) -> Agreement | None:
+        """What likelihood says beside the status; None if it is known of no condition."""
+        if not any(judged.likelihood for judged in self.conditions):
+            return None
+        outcomes = [(judged.likelihood or judged).outcome for judged in self.conditions]
+        return agreement(self.status, combine(outcomes))
+
+    @property
+    def said(self) -> str:
+        """The status, and what likelihood says beside it."""
+        return f"{self.status}; likelihood: {self.likelihood}" if self.likelihood else self.status
+
+    @property
+    def is_of_one_seed(self) -> bool:
+        """Whether a number of one seed decides a condition, and so the verdict.
+
+        A number that leaves its condition open or void decides nothing.
+        """
+        decisive = (found.found for found in self.conditions if found.outcome in ("holds", "fails"))
+        return self.status in DECIDED and any(
+            found is not None and found.is_of_one_seed for found in decisive
+        )
+
+
+def decide(low: float, high: float, at_least: float | None, at_most: float | None) -> Outcome:
+    """Compare an interval with bounds; a single number is an interval of one point, NaN is void."""
+    if low != low or high != high:
+        return "void"
+    # An estimate is unbounded if seed-to-seed variation is unknown.
+    if (low, high) == (-math.inf, math.inf):
+        return "one seed"
+    if (at_least is not None and high < at_least) or (at_most is not None and low > at_most):
+        return "fails"
+    if (at_least is None or low >= at_least) and (at_most is None or high <= at_most):
+        return "holds"
+    return "open"
+
+
+def agreement(status: Status, by_likelihood: Status) -> Agreement:
+    """Compare the status of a claim with the one that it would have by likelihood."""
+    if by_likelihood not in DECIDED:
+        return "open"
+    if status not in DECIDED:
+        return "decides"
+    return "agrees" if by_likelihood == status else "disagrees"
+
+
+def combine(outcomes: Sequence[Outcome]) -> Status:
+    """Return the status of a claim from the outcomes of its conditions."""
+    holds, fails = outcomes.count("holds"), outcomes.count("fails")
+    if holds == len(outcomes):
+        return "reproduced"
+    if fails:
+        return "partly" if holds else "not reproduced"
+    if "one seed" in outcomes:
+        return "undecided"
+    return "not testable here" if {"void", "not testable"} & {*outcomes} else "undecided"
+
+
+def _reason(status: Status, conditions: Sequence[Judged]) -> str:
+    outcomes = [condition.outcome for condition in conditions]
+    counts = f"{outcomes.count('holds')} of {len(outcomes)} conditions hold"
+    counts += f", {outcomes.count('fails')} fail"
+    if status == "not testable here":
+        return next(c.reason for c in conditions if c.outcome in ("void", "not testable"))
+    if "fails" in outcomes:
+        return counts
+    reasons = {
+        "open": "the interval is too wide for the bound",
+        "one seed": "one seed does not tell what another would give: "
+        "repro run with --seeds 2 or more does",
+        "void": "a number does not exist",
+    }
+    return "; ".join(
+        [counts, *(reason for outcome, reason in reasons.items() if outcome in outcomes)]
+    )

@@ -1,0 +1,109 @@
+"""Whether a condition can be decided here at all, and how likely it is to hold if its claim is true.
+
+The power of a condition is the chance that it holds for a given true number. It follows from the
+bounds, the number of seeds and what is known of the errors, not from the number that was found.
+Truths that are looked at: that nothing differs, and what the paper reports.
+
+A condition is not testable here
+
+- at a ceiling: so many decisions are right that no difference can reach a bound;
+- if the room between its bounds is too small for the interval, so that no truth could show;
+- at a floor: were the masked head half of what a model knows above chance, it would rarely show;
+- if its power is below 20 % at every known truth that keeps the bounds.
+
+A condition that fails is decided all the same, and one that holds unless it is at a ceiling.
+"""
+
+from dataclasses import replace
+from typing import Protocol
+
+from repro.claims.outcomes import Bounded, Judged, Power
+from repro.statistics.intervals import Estimate
+from repro.statistics.power import Errors
+
+MIN_POWER = 0.20
+ZERO, REPORTED, HALF_KNOWN = "nothing differs", "as reported", "half of what it knows above chance"
+
+
+class Testable(Bounded, Protocol):
+    """A condition with bounds whose true number may be `null` if nothing differs; None = any."""
+
+    @property
+    def null(self) -> float | None: ...
+
+
+def with_power(
+    condition: Testable, judged: Judged, errors: Errors | None, reported: float | None
+) -> Judged:
+    """Add its power to the outcome of a condition, and say if it cannot be decided here.
+
+    Args:
+        condition: what was judged.
+        judged: its outcome.
+        errors: of its number; None = not known.
+        reported: the number of the paper; None = not known.
+    """
+    found = judged.found
+    if found is None:
+        return judged
+    truths = [
+        (condition.null, ZERO),
+        (reported, REPORTED),
+        (_half_known(condition, found), HALF_KNOWN),
+    ]
+    bounds = condition.at_least, condition.at_most
+    power = tuple(
+        Power(truth, of, errors.chance_to_hold(truth, *bounds))
+        for truth, of in truths
+        if truth is not None and errors is not None
+    )
+    judged = replace(judged, power=power)
+    reason = _ceiling(condition, found) if judged.outcome in ("holds", "open") else ""
+    if judged.outcome == "open" and errors is not None:
+        reason = reason or _no_room(condition, errors) or _too_weak(condition, power)
+    return replace(judged, outcome="not testable", reason=reason) if reason else judged
+
+
+def errors_of(found: Estimate) -> Errors | None:
+    """Return the errors of a number by its interval, as if that were a normal one's."""
+    if found.low is None or found.high is None or (found.unit and not found.counts_seeds):
+        return None
+    return Errors.of_interval(found.low, found.high)
+
+
+def _half_known(condition: Testable, found: Estimate) -> float | None:
+    """Return half of the accuracy above chance, if a condition asks for a loss of accuracy."""
+    shares = dict(found.shares)
+    if "by chance" not in shares or condition.at_least is None or condition.at_least <= 0:
+        return None
+    return (shares["right"] - shares["by chance"]) / 2
+
+
+def _ceiling(condition: Testable, found: Estimate) -> str:
+    right = dict(found.shares).get("right")
+    if right is None or condition.at_most is None or 100 - right >= condition.at_most:
+        return ""
+    return f"a ceiling: {right:.1f} % are right, so none can be {condition.at_most:g} points better"
+
+
+def _no_room(condition: Testable, errors: Errors) -> str:
+    low, high = condition.at_least, condition.at_most
+    if low is None or high is None:
+        return ""
+    best = errors.chance_to_hold((low + high) / 2, low, high)
+    room = f"the room between the bounds, {high - low:g}, is too small for the interval"
+    return "" if best >= MIN_POWER else f"{room}: power of at most {100 * best:.0f} %"
+
+
+def _too_weak(condition: Testable, power: tuple[Power, ...]) -> str:
+    low, high = condition.at_least, condition.at_most
+    claimed = [
+        one
+        for one in power
+        if (low is None or one.truth > low) and (high is None or one.truth < high)
+    ]
+    if not claimed or max(one.chance for one in claimed) >= MIN_POWER:
+        return ""
+    best = max(claimed, key=lambda one: one.chance)
+    floor = "a floor: " if best.of == HALF_KNOWN else ""
+    return f"{floor}power of at most {100 * best.chance:.0f} %, at {best.truth:+.2g} ({best.of})"
