@@ -47,7 +47,7 @@ class InBins:
         return Judged.by_bounds(self, self.number(evidence))
 
     def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
-        return errors_of(found)
+        return errors_of(found, seeds)
 
     def describe(self) -> str:
         bounds = bounds_in_words(self.at_least, None)

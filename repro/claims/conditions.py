@@ -187,7 +187,7 @@ class Check:
         return Judged.by_bounds(self, found if isinstance(found, Estimate) else Estimate(found))
 
     def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
-        return errors_of(found)
+        return errors_of(found, seeds)
 
     def describe(self) -> str:
         return f"{self.what} {bounds_in_words(self.at_least, self.at_most)}"

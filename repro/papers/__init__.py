@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from repro.papers.pruned import PRUNED
     from repro.papers.report import experiment_section
     from repro.papers.tables import Row, score_table, status_line
+    from repro.papers.verdict_text import side_by_side
     from repro.papers.verdicts import (
         as_verdict,
         claims_of,
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
         load_verdicts,
         of_scores,
         scales_with_verdicts,
-        side_by_side,
         update_verdicts,
     )
     from repro.records.sentences import REFERENCE_WORDS

@@ -10,11 +10,11 @@ from repro.papers import PAPERS, load_paper
 from repro.papers.effects import effects_table, has_numbers
 from repro.papers.forest_plot import FOREST_EXPLAINED, forest
 from repro.papers.report import shown_verdicts
+from repro.papers.verdict_text import evidence_lines
 from repro.papers.verdicts import (
     LIKELIHOOD_EXPLAINED,
     STATUSES_EXPLAINED,
     claims_of,
-    evidence_lines,
     load_verdicts,
     scales_with_verdicts,
     verdict_on,

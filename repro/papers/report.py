@@ -18,6 +18,7 @@ from repro.papers.forest_plot import FOREST_EXPLAINED, forest
 from repro.papers.printed import printed_numbers
 from repro.papers.printed_tables import printed_table
 from repro.papers.tables import status_line
+from repro.papers.verdict_text import verdict_table
 from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
     claims_of,
@@ -25,7 +26,6 @@ from repro.papers.verdicts import (
     load_verdicts,
     scales_with_verdicts,
     verdict_on,
-    verdict_table,
 )
 from repro.presets import SCALES
 from repro.records.costs import TRAINING_COSTS, costs_note, training_costs
