@@ -171,7 +171,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     if dry_run:
         return _list_trainings(missing)
 
-    from repro.papers.report import write_report
+    from repro.papers.pages import write_report
 
     try:
         errors = execute_plan(
