@@ -233,8 +233,8 @@ SCALES: dict[str, RunConfig] = {
     ),
     # Zeng et al. 2021, Table 4. They give numbers of updates and sentences only, and call the model
     # for dialogue small: its shape here is the small one of You et al. Texts are longer than the
-    # 256 tokens that recurrent attention is defined for by default: `papers/zeng2021/experiments.py`
-    # says what to add (table 4).
+    # 256 tokens that recurrent attention is defined for by default:
+    # `papers/zeng2021/experiments.py` says what to add (table 4).
     "cnndm": RunConfig(
         DataConfig("cnndm", "article", "summary", vocab_size=32000, max_tokens=1024),
         ModelConfig(

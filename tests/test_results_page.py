@@ -11,11 +11,11 @@ from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored
 from repro.files import write_json
+from repro.papers.claims_page import claims_page
 from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.summary import (
     BEGIN,
     END,
-    claims_page,
     commands_to_go_on,
     main_claims_table,
     summary,

@@ -73,8 +73,8 @@ SENTENCES = 100
 def simulated_intervals(of_sentences: float, of_seeds: float, of_both: float) -> dict[str, float]:
     """Return how often intervals of the difference of two systems hold it, by how they are made.
 
-    Twelve systems of three seeds translate a hundred sentences. A score is the mean over sentences of
-    four normal parts; `of_sentences` and `of_both` are variances of the mean.
+    Twelve systems of three seeds translate a hundred sentences. A score is the mean over sentences
+    of four normal parts; `of_sentences` and `of_both` are variances of the mean.
     """
     random = np.random.default_rng(0)
     held: dict[str, list[bool]] = {"seed by sentence once": [], "twice": []}
@@ -107,7 +107,7 @@ def simulated_intervals(of_sentences: float, of_seeds: float, of_both: float) ->
 def test_seed_by_sentence_counts_once_and_intervals_hold_what_they_say(
     of_sentences, of_seeds, of_both, twice
 ):
-    """The parts of variance, in squared BLEU, are those of Multi30k; counted twice, they are wide."""
+    """The parts of variance, in squared BLEU, are those of Multi30k; twice is too wide."""
     found = simulated_intervals(of_sentences, of_seeds, of_both)
     assert 0.94 <= found["seed by sentence once"] <= 0.965
     assert found["twice"] == pytest.approx(twice, abs=0.01)

@@ -21,6 +21,7 @@ from repro.papers.figures import (
     offset_gallery,
 )
 from repro.papers.memory import memory_table
+from repro.papers.printed_tables import corpus_table
 from repro.papers.speed import speed_table
 from repro.papers.suites import (
     accuracy_by_distance_table,
@@ -29,7 +30,6 @@ from repro.papers.suites import (
 )
 from repro.papers.tables import (
     Row,
-    corpus_table,
     length_table,
     off_diagonal_table,
     render_available,
