@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from repro.claims.composed import Given
 from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
 from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
@@ -30,7 +31,7 @@ from repro.papers.zeng2021.experiments import (
     SYN_ONES,
     SYN_R,
 )
-from repro.statistics.intervals import Estimate, Undefined
+from repro.statistics.intervals import Estimate
 
 FIXED = "2026-11-29"  # of what was restated
 
@@ -48,18 +49,6 @@ def _extra_parameters_for_the_text(evidence: Evidence) -> int:
         for setting in (Setting("base", sites), BASE)
     ]
     return counts[0] - counts[1]
-
-
-def _gain_beyond_dropout(evidence: Evidence) -> Estimate:
-    """Return RAN-D minus the baseline with attention dropout, in BLEU.
-
-    Raises:
-        Undefined: RAN-D is not sure to gain anything, so there is nothing to explain.
-    """
-    gain = evidence.contrast([(1, RAN_D), (-1, BASE)])
-    if gain.bounds[0] <= 0:
-        raise Undefined(f"RAN-D has no sure gain over base to explain: {gain.measured()}")
-    return evidence.contrast([(1, RAN_D), (-1, DROPOUT)])
 
 
 def adjacent_divergence(evidence: Evidence, setting: Setting, seed: int = 1) -> float:
@@ -207,11 +196,9 @@ CLAIMS = (
         "attention dropout does not give the baseline what RAN-D gains (our control)",
         "not reported",
         (
-            Check(
-                "RAN-D minus base with attention dropout, where RAN-D gains, BLEU",
-                _gain_beyond_dropout,
-                (RAN_D, BASE, DROPOUT),
-                at_least=0.1,
+            Given(
+                better(RAN_D, BASE),
+                Contrast(((1, RAN_D), (-1, DROPOUT)), at_least=0.1),
             ),
         ),
         place="our control",
