@@ -78,6 +78,9 @@ FIGURES = {  # one of each kind, with markup wherever text goes in
     "training_curves": lambda: plots.training_curves(
         {MARKUP: [{"update": 1, "nll": 3.0}, {"update": 2, "nll": 2.0, "dev_nll": 2.5}]}
     ),
+    "gaps_over_updates": lambda: plots.gaps_over_updates(
+        {MARKUP: ([1, 2], INTERVALS), "b": ([1, 2], NO_SENTENCE)}, MARKUP
+    ),
     "curves": lambda: curves({MARKUP: ([1, 2], [3.0, 2.5])}, MARKUP, MARKUP),
     "speed_by_length": lambda: plots.speed_by_length({MARKUP: ([16, 32], [900.0, 500.0])}, MARKUP),
     "published_beside_reproduced": lambda: plots.published_beside_reproduced(

@@ -489,14 +489,9 @@ def test_without_parses_of_the_source_nothing_is_said_of_relations():
 
 
 @pytest.mark.parametrize(
-    ("unsure", "status", "end"),
-    [
-        (1, "reproduced", ": 1.00, from 0.80 to 1.00, 5 bins"),
-        (2, "undecided", ": 1.00, from 0.60 to 1.00, 5 bins"),
-        (0, "not reproduced", ": 0.60, from 0.60 to 0.60, 5 bins"),
-    ],
+    ("unsure", "status"), [(1, "reproduced"), (2, "undecided"), (0, "not reproduced")]
 )
-def test_a_bin_counts_if_its_own_interval_says_so(refs, unsure, status, end):
+def test_four_of_five_bins_are_judged_by_one_joint_interval(refs, unsure, status):
     """One sentence alone is not in every resample of its bin; in no sentence there is nothing to lose."""
     lengths = [len(ref.split()) for ref in refs]
     bins = [inside for _, _, inside in into_bins(lengths, equal_parts(lengths, 5))]
@@ -505,12 +500,9 @@ def test_a_bin_counts_if_its_own_interval_says_so(refs, unsure, status, end):
         inside[0] for inside in bins[sure : sure + unsure]
     ]
     verdict = verdict_on("R-10", masked_records(TOKEN, refs, lost))
-    assert (verdict.status, verdict.evidence[0][-len(end) :]) == (status, end)
-    assert (
-        verdict_on("R-10", masked_records(TOKEN, refs, lost, seeds=(1,)))
-        .evidence[0]
-        .endswith("from 0.00 to 1.00, 5 bins")
-    )
+    assert verdict.status == status
+    alone = verdict_on("R-10", masked_records(TOKEN, refs, lost, seeds=(1,)))
+    assert alone.evidence[0].startswith("one seed: ")
 
 
 @pytest.mark.parametrize(
@@ -611,7 +603,7 @@ def test_without_a_positional_head_nothing_is_said_of_such_heads():
     assert verdict_on("V-07", [heads_record(offset=-1, confidence=0.6)]).status == "partly"
     verdict = verdict_on("V-09", [heads_record(), pruning_record([[], [0, 1, 2]])])
     assert (verdict.status, verdict.evidence[0].split(": ", 2)[2]) == (
-        "undecided",
+        "not testable here",
         "share of heads with a role kept minus share of the others > 0: no head has a role",
     )
     assert (
@@ -628,7 +620,7 @@ def test_a_correlation_of_eight_heads_says_so_and_a_share_is_in_points():
     verdict = verdict_on("V-08", [heads_record()])
     assert (
         verdict.evidence[0].endswith(", 8 heads, one seed alone")
-        and verdict_on("V-08", [heads_record(heads=3)]).status == "undecided"
+        and verdict_on("V-08", [heads_record(heads=3)]).status == "not testable here"
     )
     assert (
         verdict_on("V-10", [heads_record()])
@@ -665,7 +657,10 @@ def test_what_pruning_costs_is_the_difference_to_the_same_training_without_it(re
     )
 
 
-@pytest.mark.parametrize(("every", "status"), [(8, "reproduced"), (4, "undecided"), (2, "partly")])
+NOT_HERE = "not testable here"
+
+
+@pytest.mark.parametrize(("every", "status"), [(8, "reproduced"), (4, NOT_HERE), (2, NOT_HERE)])
 def test_no_gain_is_not_that_of_attention_dropout_unless_there_is_one(refs, every, status):
     gain, base, control = damaged(refs, every, 1), damaged(refs, 4), damaged(refs, 1)
     records = [
@@ -675,7 +670,10 @@ def test_no_gain_is_not_that_of_attention_dropout_unless_there_is_one(refs, ever
     ]
     # so that it is known how much seeds matter
     records.append(score_record(BASE, damaged(refs, 4, 2), 2))
-    assert verdict_on("Z-10", records).status == status
+    verdict = verdict_on("Z-10", records)
+    assert verdict.status == status
+    if status == NOT_HERE:
+        assert verdict.reason.startswith("its premise is not shown: ran-d - base >= 0 BLEU: ")
 
 
 def test_a_trial_of_another_size_says_nothing_of_how_much_seeds_matter(refs):

@@ -1,30 +1,23 @@
 """Verdicts as they are stored: numbers, of which all text is made, and the name of a test."""
 
-import csv
-import hashlib
 import json
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
-from pathlib import Path
 
 import pytest
-from paper_records import BASE, HARD, claim_of
+from paper_records import BASE, HARD, claim_of, damaged, score_record
 
 from repro.claims.conditions import Check, Contrast, Judged, Verdict, better, not_worse
 from repro.claims.evidence import Evidence
+from repro.claims.outcomes import Power
 from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored, as_verdict, first_difference, verdict_faults
 from repro.files import write_json
 from repro.papers.heads import local_share
-from repro.papers.verdicts import TEST, claims_of, judge, load_verdicts, of_scores, update_verdicts
-from repro.presets import SCALES
-from repro.records.stored import load_records
+from repro.papers.verdicts import claims_of, judge, load_verdicts, update_verdicts
 from repro.statistics.intervals import Estimate
 from repro.verify.verify import verify_claims
 
-ROOT = Path(__file__).resolve().parents[1]
-BEFORE = Path(__file__).with_name("verdicts_before.tsv")
 SEEDS = {"seeds": (2, 3), "counts_seeds": True, "detectable": 0.5, "unit": "BLEU"}
 PAIRS = {"over": "9 pairs", "seeds": (2, 2), "counts_seeds": True}
 
@@ -61,7 +54,8 @@ def test_a_number_reads_the_same_after_it_was_stored(found, text):
 
 
 def test_what_has_no_number_keeps_the_reason():
-    void = Verdict("T-01", "undecided", (Judged("a >= 0", "void", reason="no head is positional"),))
+    judged = Judged("a >= 0", "void", reason="no head is positional")
+    void = Verdict("T-01", "not testable here", (judged,))
     missing = Verdict("T-01", "not run", missing="base: not trained at smoke")
     for verdict, line in ((void, "void: a >= 0: no head is positional"), (missing, None)):
         stored = json.loads(json.dumps(as_stored(verdict, "0")))
@@ -72,7 +66,7 @@ def test_what_has_no_number_keeps_the_reason():
         assert next(verdict_faults(values), None) is None
     assert (missing.reason, void.reason) == (
         "base: not trained at smoke",
-        "0 of 1 conditions hold, 0 fail; a number does not exist",
+        "no head is positional",
     )
 
 
@@ -196,39 +190,49 @@ def test_an_edited_number_of_a_stored_verdict_is_named_by_verify(tmp_path, evide
     assert fault.startswith("T-01 at smoke: conditions[0].high: stored ")
 
 
-@pytest.fixture(scope="module")
-def records():
-    return load_records(ROOT / "results", None)
-
-
-def rows_before() -> dict[str, list[dict[str, str]]]:
-    """Return the verdicts as they were printed before claims were named by their structure."""
-    with BEFORE.open() as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    return {name: list(of) for name, of in groupby(rows, lambda row: row["verdicts"])}
-
-
-@pytest.mark.parametrize("name", rows_before())
-def test_all_verdicts_are_what_they_were_before_claims_were_named_by_their_structure(name, records):
-    """Status and all printed numbers; the table goes when the modules have moved, or with the first new seed."""
-    scale = next(
-        scale
-        for scale in sorted(SCALES, key=len, reverse=True)
-        if name == scale or name.startswith(f"{scale}.")
+def test_power_and_reason_of_what_cannot_be_decided_are_stored_beside_the_number():
+    power = (Power(0.0, "nothing differs", 0.125), Power(-0.15, "as reported", 0.1))
+    found = Estimate(0.1, -0.6, 0.8, 0.95, seeds=(2, 3), counts_seeds=True, unit="BLEU")
+    judged = Judged("a >= -0.5", "not testable", found, "power of at most 12 %", power)
+    verdict = Verdict("T-01", "not testable here", (judged,), planned=3, first_look=(2, 2))
+    stored = json.loads(json.dumps(as_stored(verdict, "0")))
+    values = {"format": 2, "scale": "smoke", "verdicts": {"T-01": stored}}
+    assert as_verdict(stored) == verdict and next(verdict_faults(values), None) is None
+    assert verdict.reason == "power of at most 12 %"
+    assert verdict.evidence[0].endswith(
+        ", 2 to 3 seeds; power of at most 12 %; "
+        "power 12 % at +0 (nothing differs), 10 % at -0.15 (as reported)"
     )
-    split = {"iwslt16-test": "iwslt16:test"}.get(
-        name.removeprefix(scale).lstrip("."), name.removeprefix(scale).lstrip(".")
-    ) or TEST
-    claims = claims_of() if split == TEST else of_scores(claims_of())
-    found = judge(claims, Evidence(scale, records, split))
-    assert [row["claim"] for row in rows_before()[name]] == sorted(found)
-    for row in rows_before()[name]:
-        verdict = as_verdict(found[row["claim"]])
-        printed = "\n".join([verdict.reason, *verdict.evidence])
-        digest = hashlib.sha256(printed.encode()).hexdigest()[:12]
-        assert (verdict.status, digest) == (row["status"], row["sha256 of what was printed"]), (
-            printed
-        )
-        assert (
-            load_verdicts(ROOT / "results", scale, split)[row["claim"]]["status"] == row["status"]
-        )
+    # records do not tell when somebody looked
+    assert first_difference(stored, {k: v for k, v in stored.items() if k != "first_look"}) == ""
+
+
+@pytest.mark.parametrize(
+    ("seeds", "first_look", "said"),
+    [
+        ((3, 3), None, ""),
+        ((3, 3), (3, 3), ""),
+        ((2, 3), None, "2 of 3 planned seeds"),
+        ((3, 5), None, "up to 5 seeds, some added beyond the plan, after a look"),
+        ((3, 3), (1, 3), "up to 3 seeds, some added after a look at 1"),
+        ((2, 3), (1, 1), "2 of 3 planned seeds; up to 3 seeds, some added after a look at 1"),
+    ],
+)
+def test_a_verdict_says_how_its_seeds_differ_from_the_plan(seeds, first_look, said):
+    found = Estimate(1.0, 0.5, 1.5, 0.95, seeds=seeds, counts_seeds=True, unit="BLEU")
+    judged = (Judged("a >= 0", "holds", found),)
+    verdict = Verdict("T-01", "reproduced", judged, planned=3, first_look=first_look)
+    assert verdict.seeds_said == said
+
+
+def test_a_further_seed_is_said_to_be_added_after_a_look(tmp_path, refs):
+    claim = claim_of(better(HARD, BASE))
+    records = [
+        score_record(setting, damaged(refs, every + seed), seed)
+        for setting, every in ((HARD, 9), (BASE, 3))
+        for seed in (1, 2, 3)
+    ]
+    update_verdicts(tmp_path, "smoke", [claim], Evidence("smoke", [*records[:2], *records[3:5]]))
+    update_verdicts(tmp_path, "smoke", [claim], Evidence("smoke", records))
+    (stored,) = load_verdicts(tmp_path, "smoke").values()
+    assert as_verdict(stored).seeds_said == "up to 3 seeds, some added after a look at 2"

@@ -10,14 +10,13 @@ from repro.claims.conditions import POSITIVE, Check, Contrast, better, loss, not
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
 from repro.errors import InputError
+from repro.papers.verdict_text import side_by_side, verdict_table
 from repro.papers.verdicts import (
     claims_of,
     count_verdicts,
     judge,
     load_verdicts,
-    side_by_side,
     update_verdicts,
-    verdict_table,
 )
 from repro.statistics.intervals import (
     Undefined,
@@ -35,7 +34,10 @@ def holding(value: bool) -> Check:
         ((holding(True), holding(True)), "reproduced"),
         ((holding(True), holding(False)), "partly"),
         ((holding(False), holding(False)), "not reproduced"),
-        ((holding(True), Check("nothing", lambda _: math.nan, (), at_least=0)), "undecided"),
+        (
+            (holding(True), Check("nothing", lambda _: math.nan, (), at_least=0)),
+            "not testable here",
+        ),
         ((holding(True), not_worse(Setting("sh-x"), BASE, 1.0)), "not run"),
     ],
 )
@@ -50,8 +52,8 @@ def test_a_verdict_speaks_of_an_interval_only_where_one_is_open(evidence):
     void = Check("a share", nothing, (), at_least=POSITIVE)
     verdict = claim_of(holding(True), void).judge(evidence)
     assert (verdict.status, verdict.reason) == (
-        "undecided",
-        "1 of 2 conditions hold, 0 fail; a number does not exist",
+        "not testable here",
+        "no head is positional",
     )
     assert verdict.evidence[1] == "void: a share > 0: no head is positional"
     assert claim_of(holding(False), void).judge(evidence).status == "not reproduced"
@@ -162,6 +164,7 @@ def test_the_digest_of_a_test_is_of_its_claim_its_conditions_and_their_bounds():
     ) == claim.digest("smoke")
     changes = [
         {"name": "T-02"},
+        {"seeds": 5},
         {"conditions": (not_worse(HARD, BASE, 0.6),)},
         {"conditions": claim.conditions * 2},
     ]
@@ -172,7 +175,7 @@ def test_the_digest_of_a_test_is_of_its_claim_its_conditions_and_their_bounds():
                 *(replace(claim, **change).digest("smoke") for change in changes),
             }
         )
-        == 4
+        == 5
     )
 
 

@@ -39,12 +39,15 @@ class InBins:
     at_most: ClassVar[None] = None
     null: ClassVar[float] = 0.0
 
+    def number(self, evidence: Evidence) -> Estimate:
+        """Return the smallest number that so many bins reach."""
+        return kth_largest(partial(self.numbers, evidence), self.needed)
+
     def judge(self, evidence: Evidence) -> Judged:
-        found = kth_largest(partial(self.numbers, evidence), self.needed)
-        return Judged.by_bounds(self, found)
+        return Judged.by_bounds(self, self.number(evidence))
 
     def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
-        return errors_of(found)
+        return errors_of(found, seeds)
 
     def describe(self) -> str:
         bounds = bounds_in_words(self.at_least, None)
@@ -74,6 +77,10 @@ class Given:
     @property
     def measures(self) -> tuple[str, ...]:
         return (*self.premise.measures, *self.condition.measures)
+
+    @property
+    def number(self) -> Callable[[Evidence], float | Estimate]:
+        return self.condition.number
 
     @property
     def at_least(self) -> float | None:

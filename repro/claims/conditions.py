@@ -31,7 +31,8 @@ further away it is, the rarer a wrong outcome. Intervals are not widened for the
 conditions. That all of them hold by chance is no likelier than that one does. That one of many
 fails by chance is likelier.
 
-What outcomes make of a claim: `repro.claims.outcomes`. Whether they can be had at all, and how
+What outcomes make of a claim: `repro.claims.outcomes`. What likelihood says beside BLEU:
+`repro.claims.likelihood`. Whether they can be had at all, and how
 likely: `repro.claims.testable`.
 
 A test is identified by its structure: weights, systems (configurations without the seed), bounds,
@@ -45,6 +46,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.likelihood import with_likelihood
 from repro.claims.outcomes import (
     DECIDED,
     STATUSES,
@@ -74,6 +76,10 @@ class Condition(Protocol):
     @property
     def measures(self) -> tuple[str, ...]:
         """Kinds of records that it needs besides scores."""
+
+    @property
+    def number(self) -> Callable[[Evidence], float | Estimate]:
+        """Computes what the bounds are about."""
 
     @property
     def at_least(self) -> float | None:
@@ -126,8 +132,12 @@ class Contrast:
     def measures(self) -> tuple[str, ...]:
         return ()  # scores alone
 
+    def number(self, evidence: Evidence) -> Estimate:
+        """Return the weighted sum, by the endpoint of the evidence."""
+        return evidence.contrast(self.terms)
+
     def judge(self, evidence: Evidence) -> Judged:
-        return Judged.by_bounds(self, evidence.contrast(self.terms))
+        return Judged.by_bounds(self, self.number(evidence))
 
     def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
         return evidence.planned_errors(self.terms, seeds)
@@ -177,7 +187,7 @@ class Check:
         return Judged.by_bounds(self, found if isinstance(found, Estimate) else Estimate(found))
 
     def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
-        return errors_of(found)
+        return errors_of(found, seeds)
 
     def describe(self) -> str:
         return f"{self.what} {bounds_in_words(self.at_least, self.at_most)}"
@@ -281,7 +291,8 @@ class Claim:
             return judged
         seeds = max(self.seeds, found.seeds[0] if found.seeds else 0)
         errors = condition.errors(evidence, found, seeds)
-        return with_power(condition, judged, errors, reported)
+        judged = with_power(condition, judged, errors, reported)
+        return with_likelihood(condition, judged, evidence)
 
 
 def not_worse(setting: Setting, than: Setting, margin: float) -> Contrast:

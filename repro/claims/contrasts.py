@@ -1,22 +1,23 @@
-"""Differences in BLEU between settings, with intervals over sentences and seeds."""
+"""Differences in score between settings, with intervals over sentences and seeds."""
 
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
 from repro.claims.bins import MIN_SENTENCES, Bin, into_bins
 from repro.claims.checking import CheckedRecords
+from repro.claims.endpoints import BLEU, Endpoint
 from repro.claims.finding import NotMeasured, Record
 from repro.claims.settings import Setting
 from repro.records.report import label_of
-from repro.records.translations import statistics_of
 from repro.statistics.intervals import Estimate, estimate
 from repro.statistics.noise import SeedNoise, influences_on, variance_between_systems
 from repro.statistics.power import Errors
-from repro.statistics.resampling import NUM_SAMPLES, bleu_of_resamples, bleu_of_sums
+from repro.statistics.resampling import NUM_SAMPLES, scores_of_resamples
 
 Part = tuple[float, Sequence[int] | None]
 """A weight, and the sentences of a test set that it is for; None = all."""
@@ -28,10 +29,20 @@ class Contrasts(CheckedRecords):
 
     def __init__(self, scale: str, records: Iterable[Record], split: str = "test") -> None:
         super().__init__(scale, records, split)
+        self.endpoint = BLEU
+        self._views: dict[Endpoint, Self] = {}
         # direction -> systems
         self._several: dict[tuple[str, str], list[tuple[Record, list[np.ndarray]]]] = {}
         self._noises: dict[tuple[Any, ...], SeedNoise | None] = {}
         self._between: dict[tuple[str, str], float] = {}  # the variance between systems
+
+    def by(self, endpoint: Endpoint) -> Self:
+        """Return the same evidence, with settings compared by another endpoint than BLEU."""
+        if endpoint not in self._views:
+            other = self._views[endpoint] = copy(self)
+            other.endpoint, other._noises, other._between, other._views = endpoint, {}, {}, {}
+            other._several = self._several if endpoint.sums is self.endpoint.sums else {}
+        return self._views[endpoint]
 
     def contrast(
         self,
@@ -39,7 +50,7 @@ class Contrasts(CheckedRecords):
         sentences: Sequence[int] | None = None,
         comparisons: int = 1,
     ) -> Estimate:
-        """Return a weighted sum of the BLEU of settings, each the mean over its seeds.
+        """Return a weighted sum of the scores of settings, each the mean over its seeds.
 
         Args:
             terms: weight and setting; all settings translate the same test set.
@@ -67,6 +78,7 @@ class Contrasts(CheckedRecords):
             raise NotMeasured(
                 ", ".join(missing), f"not trained at {self.scale}", "repro run trains it"
             )
+        score = self.endpoint.score
         value, resampled, scale, counts = 0.0, np.zeros(NUM_SAMPLES), 0.0, []
         for weight, setting in terms:
             seeds = self.seeds(setting)
@@ -74,10 +86,28 @@ class Contrasts(CheckedRecords):
             scale += weight**2 / len(seeds)
             for share, sentences in parts:
                 for sums in (part_of(self.sums(setting, seed), sentences) for seed in seeds):
-                    value += weight * share / len(seeds) * bleu_of(sums)
-                    resampled += weight * share / len(seeds) * bleu_of_resamples(sums)
+                    value += weight * share / len(seeds) * self.endpoint.of(sums)
+                    resampled += weight * share / len(seeds) * scores_of_resamples(score, sums)
         noise = self._seed_noise(terms[0][1], parts)
-        return estimate(value, resampled, counts, noise and noise.times(scale), comparisons)
+        scaled = noise and noise.times(scale)
+        return self._estimate(value, resampled, counts, scaled, comparisons)
+
+    def _estimate(
+        self,
+        value: float,
+        resampled: np.ndarray,
+        seeds: Sequence[int],
+        noise: SeedNoise | None,
+        comparisons: int = 1,
+    ) -> Estimate:
+        """Return a difference of scores with its interval; see `estimate`.
+
+        Neither sentences nor seeds may be known; then there is no interval.
+        """
+        unit, over = self.endpoint.unit, self.endpoint.over
+        if noise is None and not self.endpoint.by_sentence:
+            return Estimate(value, over=over, seeds=(min(seeds), max(seeds)), unit=unit)
+        return estimate(value, resampled, seeds, noise, comparisons, unit, over)
 
     def _seed_noise(self, like: Setting, parts: Sequence[Part]) -> SeedNoise | None:
         """Estimate the seed-to-seed variation of a weighted sum over parts of a test set.
@@ -90,13 +120,22 @@ class Contrasts(CheckedRecords):
         if key not in self._noises:
             systems = [sums for _, sums in self._with_several_seeds(like)]
             self._noises[key] = SeedNoise.pooled(
-                [
-                    [sum(share * bleu_of(part_of(sums, of)) for share, of in parts) for sums in one]
-                    for one in systems
-                ],
-                [[_influences(sums, parts) for sums in one] for one in systems],
+                [[self._value(sums, parts) for sums in one] for one in systems],
+                [[self._influences(sums, parts) for sums in one] for one in systems],
             )
         return self._noises[key]
+
+    def _value(self, sums: np.ndarray, parts: Sequence[Part]) -> float:
+        """Return a weighted sum of scores over parts of a test set."""
+        return sum(share * self.endpoint.of(part_of(sums, of)) for share, of in parts)
+
+    def _influences(self, sums: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
+        """Return how far each sentence moves that weighted sum."""
+        found = np.zeros(len(sums))
+        for share, of in parts:
+            inside = slice(None) if of is None else list(of)
+            found[inside] += share * influences_on(self.endpoint.score, sums[inside])
+        return found
 
     def planned_errors(self, terms: Sequence[tuple[float, Setting]], seeds: int) -> Errors | None:
         """Return the errors that a contrast has with so many seeds of each setting.
@@ -115,7 +154,7 @@ class Contrasts(CheckedRecords):
         direction = (data.source, data.target)
         if direction not in self._between:
             systems = [sums for _, sums in self._with_several_seeds(terms[0][1])]
-            influences = [[_influences(sums, WHOLE) for sums in of] for of in systems]
+            influences = [[self._influences(sums, WHOLE) for sums in of] for of in systems]
             self._between[direction] = variance_between_systems(influences, noise.shared)
         weight = sum(weight**2 for weight, _ in terms)
         return Errors(
@@ -128,12 +167,12 @@ class Contrasts(CheckedRecords):
         """Return the systems that show seed-to-seed variation on the test set of a setting.
 
         Returns:
-            By the system's name in tables, the BLEU statistics of its sentences for each seed.
+            By the system's name in tables, the statistics of its sentences for each seed.
         """
         return {label_of(first): sums for first, sums in self._with_several_seeds(like)}
 
     def _with_several_seeds(self, like: Setting) -> list[tuple[Record, list[np.ndarray]]]:
-        """Return (a record, BLEU statistics by seed) of every system with several seeds.
+        """Return (a record, statistics by seed) of every system with several seeds.
 
         Runs are seeds of one system if all else in their configurations is equal.
         """
@@ -142,7 +181,7 @@ class Contrasts(CheckedRecords):
         if direction not in self._several:
             systems = defaultdict(list)
             for record, config in self._at_size_of_scale("scores"):
-                if (config.data.source, config.data.target) == direction:
+                if (config.data.source, config.data.target) == direction and self._holds(record):
                     systems[config.group_key()].append(record)
             several = [found for found in systems.values() if len(found) > 1]
             self._several[direction] = [
@@ -151,18 +190,29 @@ class Contrasts(CheckedRecords):
         return self._several[direction]
 
     def sums(self, setting: Setting, seed: int = 1) -> np.ndarray:
-        """Return the BLEU statistics of every test sentence, `(num_sentences, num_statistics)`."""
+        """Return the statistics of every test sentence, `(num_sentences, num_statistics)`."""
         return self._sums_of(self.scores(setting, seed))
 
     def _sums_of(self, record: Record, mask: int = 0) -> np.ndarray:
-        """Return the BLEU statistics of the translations in a record; `mask` chooses a masked head.
+        """Return the statistics of the sentences of a record; `mask` chooses a masked head.
 
         Raises:
             DamagedFileError: they belong to another version of the corpus, perhaps of the same
                 size.
+            NotMeasured: the record holds none.
         """
         self._check_text(record)
-        return statistics_of(record, "BLEU", mask)
+        sums = self.endpoint.sums(record, mask)
+        if sums is None:
+            raise NotMeasured(
+                f"{self.endpoint.over} of {record['run']}",
+                f"not measured at {self.scale}",
+                "repro evaluate measures it",
+            )
+        return sums
+
+    def _holds(self, record: Record) -> bool:
+        return self.endpoint.sums(record, 0) is not None
 
     def gap_by(
         self, terms: Sequence[tuple[float, Setting]], column: str, edges: Sequence[float]
@@ -219,23 +269,19 @@ class Contrasts(CheckedRecords):
         """Return the bins of the test set of a setting, by a length or by numbers of its sentences.
 
         See `into_bins`.
+
+        Raises:
+            NotMeasured: the endpoint is not known of single sentences.
         """
+        if not self.endpoint.by_sentence:
+            raise NotMeasured(
+                f"single sentences of {self.endpoint.over}",
+                f"not measured at {self.scale}",
+                "repro evaluate measures those of the test set",
+            )
         numbers = self.lengths(setting, column) if isinstance(column, str) else column
         return into_bins(numbers, edges)
 
 
 def part_of(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:
     return sums if sentences is None else sums[list(sentences)]
-
-
-def bleu_of(sums: np.ndarray) -> float:
-    return float(bleu_of_sums(sums.sum(axis=0)[None])[0])
-
-
-def _influences(sums: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
-    """Return how far each sentence moves a weighted sum of BLEU over parts of the test set."""
-    found = np.zeros(len(sums))
-    for share, of in parts:
-        inside = slice(None) if of is None else list(of)
-        found[inside] += share * influences_on(bleu_of_sums, sums[inside])
-    return found

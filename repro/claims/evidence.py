@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from repro.claims.contrasts import bleu_of, part_of
+from repro.claims.contrasts import part_of
+from repro.claims.endpoints import BLEU
 from repro.claims.finding import NotMeasured, Record
 from repro.claims.paired import PairedRuns
 from repro.claims.settings import Setting
@@ -67,7 +68,7 @@ class Evidence(PairedRuns):
         for weight, setting, head in terms:
             for record in (self.one("masks", setting, seed, split=self.split) for seed in seeds):
                 whole, masked = (part_of(sums, sentences) for sums in self._mask_sums(record, head))
-                value += weight / len(seeds) * (bleu_of(whole) - bleu_of(masked))
+                value += weight / len(seeds) * (BLEU.of(whole) - BLEU.of(masked))
                 resampled += (
                     weight / len(seeds) * (bleu_of_resamples(whole) - bleu_of_resamples(masked))
                 )
@@ -86,7 +87,7 @@ class Evidence(PairedRuns):
             of = config.data
             if (of.source, of.target) == (data.source, data.target) and head in record["masks"]:
                 whole, masked = (part_of(sums, sentences) for sums in self._mask_sums(record, head))
-                costs[config.group_key()].append(bleu_of(whole) - bleu_of(masked))
+                costs[config.group_key()].append(BLEU.of(whole) - BLEU.of(masked))
                 influences[config.group_key()].append(
                     influences_on(bleu_of_sums, whole) - influences_on(bleu_of_sums, masked)
                 )

@@ -36,6 +36,7 @@ class RecordsOfScale:
         self._kinds: dict[str, list[Record]] = defaultdict(list)
         # kind and configuration -> seed
         self._groups: dict[tuple[str, str], dict[int, list[Record]]] = {}
+        self._of_scale: dict[str, list[Record]] = {}
         sets = split.split(AND)
         for record in records if len(sets) == 1 else pooled(records, sets):
             kind = kind_of(record)
@@ -55,20 +56,17 @@ class RecordsOfScale:
 
     def all(self, kind: str) -> list[Record]:
         """Return all records of a kind from this scale and this test set, if any."""
-        corpus = SCALES[self.scale].data.corpus
-        found = [
-            record
-            for record in self._kinds[kind]
-            if record["config"]["data"]["corpus"] == corpus
-            and record.get("split", self.split) == self.split
-        ]
-        if sum(scale.data.corpus == corpus for scale in SCALES.values()) == 1:
-            return found  # no other scale to tell apart
-        return [
-            record
-            for record in found
-            if scale_of(from_dict(RunConfig, record["config"])) == self.scale
-        ]
+        if kind not in self._of_scale:
+            corpus = SCALES[self.scale].data.corpus
+            several = sum(scale.data.corpus == corpus for scale in SCALES.values()) > 1
+            self._of_scale[kind] = [
+                record
+                for record in self._kinds[kind]
+                if record["config"]["data"]["corpus"] == corpus
+                and record.get("split", self.split) == self.split
+                and not (several and scale_of(_config(record)) != self.scale)
+            ]
+        return self._of_scale[kind]
 
     def inexact(self) -> dict[str, list[str]]:
         """Return how scored runs deviate from their configuration, by run: device, code or text."""
@@ -79,7 +77,7 @@ class RecordsOfScale:
         }
 
     def _at_size_of_scale(self, kind: str) -> Iterator[tuple[Record, RunConfig]]:
-        found = ((record, from_dict(RunConfig, record["config"])) for record in self.all(kind))
+        found = ((record, _config(record)) for record in self.all(kind))
         return ((record, config) for record, config in found if has_size_of_scale(config))
 
     def one(self, kind: str, setting: Setting, seed: int = 1, **values: Any) -> Record:
@@ -199,6 +197,10 @@ class RecordsOfScale:
     def lengths(self, setting: Setting, column: str) -> list[int]:
         """Return the lengths of the test sentences; `sentences.LENGTHS` lists the columns."""
         return self.scores(setting, self.seeds(setting)[0])["tables"]["references"][column].tolist()
+
+
+def _config(record: Record) -> RunConfig:
+    return from_dict(RunConfig, record["config"])
 
 
 def _has(record: Record, values: dict[str, Any]) -> bool:

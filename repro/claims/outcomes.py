@@ -34,6 +34,9 @@ STATUSES: tuple[Status, ...] = (
     "reproduced",
 )
 DECIDED: tuple[Status, ...] = ("not reproduced", "partly", "reproduced")
+Agreement = Literal["agrees", "disagrees", "decides", "open"]
+AGREEMENTS: tuple[Agreement, ...] = ("agrees", "disagrees", "decides", "open")
+"""What likelihood says beside a status."""
 
 
 class Bounded(Protocol):
@@ -75,6 +78,7 @@ class Judged:
         found: the number that it is about; None where there is none.
         reason: why there is none, or why it cannot be decided.
         power: the chances that it holds by what was known before its number.
+        likelihood: the same in nats per token; None where that is not known.
     """
 
     condition: str
@@ -82,6 +86,7 @@ class Judged:
     found: Estimate | None = None
     reason: str = ""
     power: tuple[Power, ...] = ()
+    likelihood: "Judged | None" = None
 
     @classmethod
     def by_bounds(cls, condition: Bounded, found: Estimate) -> "Judged":
@@ -98,6 +103,7 @@ class Judged:
         said = [str(self.found)] if self.found else []
         said += [self.reason] if self.reason else []
         said += [f"power {', '.join(map(str, self.power))}"] if self.power else []
+        said += [f"by likelihood {self.likelihood}"] if self.likelihood else []
         return f"{self.outcome}: {self.condition}: {'; '.join(said)}"
 
 
@@ -151,6 +157,19 @@ class Verdict:
         return "; ".join(said)
 
     @property
+    def likelihood(self) -> Agreement | None:
+        """What likelihood says beside the status; None if it is known of no condition."""
+        if not any(judged.likelihood for judged in self.conditions):
+            return None
+        outcomes = [(judged.likelihood or judged).outcome for judged in self.conditions]
+        return agreement(self.status, combine(outcomes))
+
+    @property
+    def said(self) -> str:
+        """The status, and what likelihood says beside it."""
+        return f"{self.status}; likelihood: {self.likelihood}" if self.likelihood else self.status
+
+    @property
     def is_of_one_seed(self) -> bool:
         """Whether a number of one seed decides a condition, and so the verdict.
 
@@ -174,6 +193,15 @@ def decide(low: float, high: float, at_least: float | None, at_most: float | Non
     if (at_least is None or low >= at_least) and (at_most is None or high <= at_most):
         return "holds"
     return "open"
+
+
+def agreement(status: Status, by_likelihood: Status) -> Agreement:
+    """Compare the status of a claim with the one that it would have by likelihood."""
+    if by_likelihood not in DECIDED:
+        return "open"
+    if status not in DECIDED:
+        return "decides"
+    return "agrees" if by_likelihood == status else "disagrees"
 
 
 def combine(outcomes: Sequence[Outcome]) -> Status:

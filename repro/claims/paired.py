@@ -14,19 +14,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from repro.claims.contrasts import WHOLE, Contrasts, bleu_of
+from repro.claims.contrasts import WHOLE, Contrasts
 from repro.claims.finding import Record
 from repro.claims.settings import Setting
-from repro.statistics.intervals import Estimate, estimate
+from repro.statistics.intervals import Estimate
 from repro.statistics.noise import SeedNoise, influences_on
-from repro.statistics.resampling import NUM_SAMPLES, bleu_of_resamples, bleu_of_sums
+from repro.statistics.resampling import NUM_SAMPLES, scores_of_resamples
 
 
 class PairedRuns(Contrasts):
     """Records of one scale whose runs can be compared in pairs; see `RecordsOfScale`."""
 
     def difference(self, pairs: Sequence[tuple[str, str]], like: Setting) -> Estimate:
-        """Return the mean difference in BLEU, first minus second, over pairs of runs.
+        """Return the mean difference in score, first minus second, over pairs of runs.
 
         Seeds count within pairs where both runs of each go on from one run, else as for any two
         systems. Raises as `scores_by`.
@@ -40,13 +40,13 @@ class PairedRuns(Contrasts):
         for pair in runs:
             for weight, record in zip((1 / len(pairs), -1 / len(pairs)), pair, strict=True):
                 sums = self._sums_of(record)
-                value += weight * bleu_of(sums)
-                resampled += weight * bleu_of_resamples(sums)
+                value += weight * self.endpoint.of(sums)
+                resampled += weight * scores_of_resamples(self.endpoint.score, sums)
         within = all(_start(first) == _start(second) for first, second in runs)
         if not (within and (noise := self._pair_noise(runs))):
             seeds = self._seed_noise(like, WHOLE)
             noise = seeds and seeds.times(2)
-        return estimate(value, resampled, [len(pairs)], noise and noise.times(1 / len(pairs)))
+        return self._estimate(value, resampled, [len(pairs)], noise and noise.times(1 / len(pairs)))
 
     def _pair_noise(self, pairs: Sequence[tuple[Record, Record]]) -> SeedNoise | None:
         """Estimate the seed-to-seed variation of a difference within pairs like these."""
@@ -54,15 +54,18 @@ class PairedRuns(Contrasts):
         others = {_system(second) for _, second in pairs}
         scored = self.all("scores")
         controls = {_start(record): record for record in scored if _system(record) in others}
+        score = self.endpoint.score
         values: dict[str, list[float]] = defaultdict(list)
         influences: dict[str, list[np.ndarray]] = defaultdict(list)
         for record in scored:
             control = controls.get(_start(record))
-            if control and _system(record, ("seed", "start_from", "gate_penalty")) in models:
+            if not (control and self._holds(record) and self._holds(control)):
+                continue
+            if _system(record, ("seed", "start_from", "gate_penalty")) in models:
                 first, second = self._sums_of(record), self._sums_of(control)
-                values[_system(record)].append(bleu_of(first) - bleu_of(second))
+                values[_system(record)].append(self.endpoint.of(first) - self.endpoint.of(second))
                 influences[_system(record)].append(
-                    influences_on(bleu_of_sums, first) - influences_on(bleu_of_sums, second)
+                    influences_on(score, first) - influences_on(score, second)
                 )
         noise = SeedNoise.pooled(values.values(), influences.values())
         several = sum(len(of_system) > 1 for of_system in values.values())

@@ -33,14 +33,16 @@ def pooled(records: Iterable[dict[str, Any]], splits: Sequence[str]) -> list[dic
 
 
 def _joined(sets: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the first record with the tables of all sets and without its own scores."""
-    kept = {name: value for name, value in sets[0].items() if name not in ("scores", "decoding")}
+    """Return the first record with the tables that all sets have, without its own scores."""
+    own = ("scores", "decoding", "likelihood")
+    kept = {name: value for name, value in sets[0].items() if name not in own}
     return kept | {
         "split": AND.join(record["split"] for record in sets),
         "references_sha256": AND.join(record["references_sha256"] for record in sets),
         "sentences": sum(record["sentences"] for record in sets),
         "tables": {
             name: JoinedTable([record["tables"][name] for record in sets])
-            for name in ("sentences", "references")
+            for name in sets[0]["tables"]
+            if all(name in record["tables"] for record in sets)
         },
     }

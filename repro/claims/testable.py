@@ -14,6 +14,7 @@ A condition is not testable here
 A condition that fails is decided all the same, and one that holds unless it is at a ceiling.
 """
 
+import math
 from dataclasses import replace
 from typing import Protocol
 
@@ -64,11 +65,18 @@ def with_power(
     return replace(judged, outcome="not testable", reason=reason) if reason else judged
 
 
-def errors_of(found: Estimate) -> Errors | None:
-    """Return the errors of a number by its interval, as if that were a normal one's."""
+def errors_of(found: Estimate, seeds: int) -> Errors | None:
+    """Return the errors that a number has with so many seeds, by the interval that it has now.
+
+    The interval is taken for a normal one's. A variance over a few seeds alone says little of that
+    over more: then the errors are not known.
+    """
     if found.low is None or found.high is None or (found.unit and not found.counts_seeds):
         return None
-    return Errors.of_interval(found.low, found.high)
+    few = min(seeds, found.seeds[0]) if found.seeds else seeds
+    if few < seeds and not found.unit:
+        return None
+    return Errors.of_interval(found.low, found.high, math.sqrt(few / seeds))
 
 
 def _half_known(condition: Testable, found: Estimate) -> float | None:

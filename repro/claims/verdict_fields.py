@@ -6,8 +6,8 @@ not rounded, so text is the same before and after they are stored.
 
 import math
 from collections.abc import Iterator
-from dataclasses import fields
-from typing import Any, NotRequired, TypedDict
+from dataclasses import fields, replace
+from typing import Any, NotRequired, TypedDict, cast
 
 from repro.claims.outcomes import Judged, Outcome, Power, Status, Verdict
 from repro.records.schema import Number, type_faults
@@ -24,8 +24,8 @@ class StoredPower(TypedDict):
     chance: Number
 
 
-class StoredCondition(TypedDict):
-    """A condition, its outcome, and the number behind it; see `Estimate` and `Judged`."""
+class StoredNumber(TypedDict):
+    """An inequality, its outcome, and the number behind it; see `Estimate` and `Judged`."""
 
     condition: str
     outcome: Outcome
@@ -41,6 +41,12 @@ class StoredCondition(TypedDict):
     shares: NotRequired[dict[str, Number]]
     reason: NotRequired[str]
     power: NotRequired[list[StoredPower]]
+
+
+class StoredCondition(StoredNumber):
+    """A condition, and the same by likelihood where it is about a difference in BLEU."""
+
+    likelihood: NotRequired[StoredNumber]
 
 
 class StoredVerdict(TypedDict):
@@ -85,7 +91,14 @@ def as_stored(verdict: Verdict, test: str) -> StoredVerdict:
 
 
 def _stored_condition(judged: Judged) -> StoredCondition:
-    stored = StoredCondition(condition=judged.condition, outcome=judged.outcome)
+    stored = StoredCondition(**_stored_number(judged))
+    if judged.likelihood is not None:
+        stored["likelihood"] = _stored_number(judged.likelihood)
+    return stored
+
+
+def _stored_number(judged: Judged) -> StoredNumber:
+    stored = StoredNumber(condition=judged.condition, outcome=judged.outcome)
     if judged.reason:
         stored["reason"] = judged.reason
     if judged.power:
@@ -122,8 +135,11 @@ def as_verdict(stored: StoredVerdict) -> Verdict:
     )
 
 
-def _judged(stored: StoredCondition) -> Judged:
+def _judged(stored: StoredCondition | StoredNumber) -> Judged:
     about: dict[str, Any] = dict(stored)
+    if "likelihood" in about:
+        likelihood = _judged(about.pop("likelihood"))
+        return replace(_judged(cast(StoredNumber, about)), likelihood=likelihood)
     condition, outcome = about.pop("condition"), about.pop("outcome")
     reason = about.pop("reason", "")
     power = tuple(Power(**one) for one in about.pop("power", ()))
@@ -143,10 +159,16 @@ def verdict_faults(values: Any) -> Iterator[str]:
         if verdict["claim"] != claim:
             yield f"{claim} is of {verdict['claim']}"
         for condition in verdict["conditions"]:
-            if unknown := condition.keys() - StoredCondition.__annotations__.keys():
-                yield f"{claim}: unknown {', '.join(unknown)}"
-            if "value" not in condition and "reason" not in condition:
-                yield f"{claim}: a condition has a value, or a reason why there is none"
+            yield from _number_faults(claim, condition, {"likelihood"})
+            if "likelihood" in condition:
+                yield from _number_faults(claim, condition["likelihood"], set())
+
+
+def _number_faults(claim: str, stored: StoredNumber, more: set[str]) -> Iterator[str]:
+    if unknown := stored.keys() - StoredNumber.__annotations__.keys() - more:
+        yield f"{claim}: unknown {', '.join(unknown)}"
+    if "value" not in stored and "reason" not in stored:
+        yield f"{claim}: a condition has a value, or a reason why there is none"
 
 
 def first_difference(stored: StoredVerdict, derived: StoredVerdict) -> str:

@@ -40,6 +40,7 @@ from repro.core.batches import MAX_SENTENCE, EncodedPairs, cut_by_tokens
 from repro.core.decoding import Translator
 from repro.core.settings import READERS
 from repro.core.subwords import PAD_ID
+from repro.core.transformer import Transformer
 from repro.errors import DamagedFileError, InputError, check_kind, shortened
 
 KIND = "contrastive"
@@ -286,10 +287,19 @@ def check_contrastive_record(record: dict[str, Any]) -> None:
         raise DamagedFileError(f"{record['suite']['name']} record", what, "score the suite again")
 
 
+def longest_readable(model: Transformer, side: Literal["source", "target"]) -> int:
+    """Return how many tokens of a sentence, with its mark, a model can score on a side."""
+    return min(model.max_len(*READERS[side]) or MAX_SENTENCE, MAX_SENTENCE)
+
+
 def _check_lengths(translator: Translator, pairs: EncodedPairs) -> None:
     """Refuse sentences that are too long for the model's attention or for the memory."""
-    for side, rows, mark in (("source", pairs.src, 0), ("target", pairs.tgt, 1)):
-        limit = min(translator.model.max_len(*READERS[side]) or MAX_SENTENCE, MAX_SENTENCE)
+    sides: tuple[tuple[Literal["source", "target"], list[list[int]], int], ...] = (
+        ("source", pairs.src, 0),
+        ("target", pairs.tgt, 1),
+    )
+    for side, rows, mark in sides:
+        limit = longest_readable(translator.model, side)
         longest = max(rows, key=len, default=[])
         if len(longest) + mark > limit:
             (text,) = translator.subwords.decode([longest])

@@ -24,8 +24,11 @@ from repro.data.corpora import (
 )
 from repro.data.parallel import column_digest
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
+from repro.measures.likelihood import LikelihoodTables, likelihood_tables
 from repro.measures.rereading import check_search
+from repro.records.likelihood import curve_of, references_fields
 from repro.records.schema import kind_of
+from repro.records.sentences import Table
 from repro.records.stored import FORMAT, load_record, overlap_of, plain, plain_name, write_record
 from repro.records.translations import hypotheses_of, score_tables, writable
 from repro.runs.behaviour import output_of
@@ -45,7 +48,8 @@ def evaluate_run(
     """Translate and score a split with a finished run.
 
     The record is kept in the run's folder, if that is writable, and reused. A kept record that is
-    damaged, edited, or based on other text is made again.
+    damaged, edited, or based on other text is made again. One that is older than the likelihood of
+    references gets it, and keeps its translations.
 
     Args:
         run: a finished run.
@@ -87,19 +91,24 @@ def evaluate_run(
         / "evaluations"
         / f"{plain_name(split)}-{hashlib.sha256(made_of.encode()).hexdigest()[:8]}.json"
     )
-    if run.is_finished and _is_up_to_date(path, run, split, search, (sources, refs)):
-        return load_record(path)
+    kept = _kept_record(path, run, split, search, (sources, refs)) if run.is_finished else None
+    if kept is not None and "dev_curve" in kept["training"]:
+        return kept
     translator = load_translator(run)
-    start = time.perf_counter()
-    found = translator.search(sources, search, quiet)
-    hyps = translator.texts(found)
-    seconds = time.perf_counter() - start
-    check_search(translator, sources, found, search, str(run.path))
-    decoding = {
-        "seconds": round(seconds, 2),
-        "sentences_per_second": round(len(sources) / seconds, 1),
-    }
-    record = _score_record(run, split, search, (sources, refs), hyps, decoding)
+    if kept is not None:
+        hyps, decoding = hypotheses_of(kept), kept["decoding"]
+    else:
+        start = time.perf_counter()
+        found = translator.search(sources, search, quiet)
+        hyps = translator.texts(found)
+        seconds = time.perf_counter() - start
+        check_search(translator, sources, found, search, str(run.path))
+        decoding = {
+            "seconds": round(seconds, 2),
+            "sentences_per_second": round(len(sources) / seconds, 1),
+        }
+    likely = likelihood_tables(translator, sources, refs)
+    record = _score_record(run, split, search, (sources, refs), hyps, decoding, likely)
     try:
         write_record(path, record)
     # A run in a shared folder may be read-only.
@@ -156,19 +165,28 @@ def _check_version(run: Run) -> None:
         )
 
 
-def _is_up_to_date(path: Path, run: Run, split: str, search: SearchConfig, pairs: Pairs) -> bool:
-    """Whether the record at a path is what its translations give; an edited or cut one is not."""
+def _kept_record(
+    path: Path, run: Run, split: str, search: SearchConfig, pairs: Pairs
+) -> dict[str, Any] | None:
+    """Return the record at a path if it is what its translations give; not an edited or cut one."""
     try:
         kept = load_record(path)
         if kind_of(kept) != "scores":
-            return False
-        derived = _score_record(run, split, search, pairs, hypotheses_of(kept), kept["decoding"])
-        if not kept["tables"]["references"].is_sound():
-            return False
+            return None
+        tables = kept["tables"]
+        likely: LikelihoodTables = (
+            {"likelihood": Table(tables["likelihood"])} if "likelihood" in tables else {}
+        )
+        made = (hypotheses_of(kept), kept["decoding"], likely)
+        derived = plain(_score_record(run, split, search, pairs, *made))
+        if not tables["references"].is_sound():
+            return None
     # The file is missing or damaged, or translations and references differ in number.
     except (DamagedFileError, InputError):
-        return False
-    return kept == plain(derived)
+        return None
+    if "dev_curve" not in kept["training"]:  # written before there were curves
+        del derived["training"]["dev_curve"]
+    return kept if kept == derived else None
 
 
 def describe_run(run: Run) -> dict[str, Any]:
@@ -194,21 +212,26 @@ def _score_record(
     pairs: Pairs,
     hyps: list[str],
     decoding: dict[str, float],
+    likely: LikelihoodTables,
 ) -> dict[str, Any]:
-    """Return the record of the translations of a split."""
+    """Return the record of the translations of a split, and of the likelihood of its references."""
     data, (sources, refs) = run.config.data, pairs
     task = task_of(data.corpus)
     training = run.state()
     return describe_run(run) | {
         "split": split,
         "training": training
-        | {"target_tokens_per_second": round(training["tokens"] / training["seconds"])},
+        | {
+            "target_tokens_per_second": round(training["tokens"] / training["seconds"]),
+            "dev_curve": curve_of(run.metrics()),
+        },
         "search": asdict(search),
         "decoding": decoding,
         "scores": as_records(score_all(hyps, refs, data.target, task)),
         "references_sha256": column_digest(refs),
         "sentences": len(hyps),
-        "tables": score_tables(hyps, sources, refs, data.target, task),
+        "tables": score_tables(hyps, sources, refs, data.target, task) | likely,
+        **{name: references_fields(table) for name, table in likely.items()},
         **overlap_of(data.corpus, data.source, data.target, split),
         **writable(load_subwords(run.subwords_path), hyps, refs, data.target, task),
     }

@@ -9,8 +9,8 @@ and renders the results beside the printed numbers. A paper is a package here an
     claims      Claim, Check, better, not_worse, decide, STATUSES, claims_of, of_scores
     verdicts    judge, load_verdicts, update_verdicts, count_verdicts, as_verdict, side_by_side,
                 scales_with_verdicts, further_test_sets
-    show        experiment_section, score_table, Row, status_line, gap_figure, head_figures,
-                layer_cost
+    show        experiment_section, score_table, Row, status_line, gap_figure, gap_curve_figure,
+                head_figures, layer_cost, apart, apart_table, disagreement
 """
 
 from collections.abc import Callable, Mapping
@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from repro.claims.conditions import STATUSES, Check, better, decide, not_worse
     from repro.claims.evidence import NotMeasured
     from repro.papers import zeng2021
-    from repro.papers.figures import gap_figure, head_figures, layer_cost
+    from repro.papers.endpoints import apart, apart_table, disagreement
+    from repro.papers.figures import gap_curve_figure, gap_figure, head_figures, layer_cost
     from repro.papers.printed import printed_numbers
     from repro.papers.pruned import PRUNED
     from repro.papers.report import experiment_section
     from repro.papers.tables import Row, score_table, status_line
+    from repro.papers.verdict_text import side_by_side
     from repro.papers.verdicts import (
         as_verdict,
         claims_of,
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
         load_verdicts,
         of_scores,
         scales_with_verdicts,
-        side_by_side,
         update_verdicts,
     )
     from repro.records.sentences import REFERENCE_WORDS

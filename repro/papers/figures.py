@@ -1,6 +1,7 @@
 """Draw the figures of experiments from evidence; each function returns figures by title."""
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from plotly.graph_objects import Figure
 
 from repro import plots
 from repro.analysis.weights import weights
-from repro.claims.evidence import Evidence, Record
+from repro.claims.curves import dev_gaps
+from repro.claims.evidence import Evidence, NotMeasured, Record
 from repro.claims.settings import Setting
 from repro.core.attention.fixed import PATTERNS
 from repro.core.config import SELF_SITES, SITES
@@ -51,6 +53,32 @@ def gap_figure(
             labels, systems, counts, what, f"BLEU minus that of {first}"
         )
     }
+
+
+def gap_curve_figure(evidence: Evidence, settings: Sequence[Setting]) -> Figures:
+    """Draw the gap of each setting to the first in dev likelihood, over the updates of training.
+
+    Settings whose records have no curve are left out. Without any, the figure is not there.
+    """
+    first, found = settings[0], {}
+    for setting in settings[1:]:
+        try:
+            found[setting] = dev_gaps(evidence, setting, first)
+        except NotMeasured as missing:
+            absent = missing
+    if not found:
+        raise absent
+    title = f"Gap to {first} against updates, {evidence.scale}: below zero is better"
+    systems = {
+        str(setting): (list(gaps), _band(list(gaps.values()))) for setting, gaps in found.items()
+    }
+    return {title: plots.gaps_over_updates(systems, f"dev nats per token minus {first}")}
+
+
+def _band(gaps: Sequence[Estimate]) -> Measured:
+    """Return gaps with the ends of their intervals, which are unknown without several seeds."""
+    ends = [gap.ends if gap.counts_seeds else (math.nan, math.nan) for gap in gaps]
+    return Measured([gap.value for gap in gaps], *zip(*ends, strict=True))
 
 
 def masked_length_figure(

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
 from repro.claims.conditions import Verdict
@@ -13,7 +12,7 @@ from repro.errors import InputError, did_you_mean
 from repro.papers.verdicts import claims_of, load_verdicts, verdict_places
 from repro.records.schema import kind_of
 from repro.records.stored import group_key, load_records, search_of
-from repro.records.translations import statistics_of
+from repro.records.translations import lengths_of
 from repro.statistics.metrics import TOKENISED
 
 What = Literal["records", "scores", "verdicts"]
@@ -34,7 +33,8 @@ def results(what: What = "scores", folder: str | Path = "results") -> pd.DataFra
 
         For `scores`, a row per test set, search and metric. It has the columns above up to `split`;
         `search`, the options that differ from the usual ones; `metric`, `value`, `signature`;
-        `sentences`; for BLEU the brevity penalty `bp` and the tokens `hyp_length`, `ref_length`.
+        `sentences`; for BLEU the brevity penalty `bp` and the tokens `hyp_length`, `ref_length`;
+        `reference_nll`, the likelihood of the references (nats per token; NaN in older records).
         About training it has `parameters`, `updates`, `tokens`, `train_seconds` and `dev_nll` (nats
         per token).
 
@@ -42,7 +42,8 @@ def results(what: What = "scores", folder: str | Path = "results") -> pd.DataFra
         `test` (the digest of its structure), `status`, `reason`; `condition` in words, `outcome`;
         `value`, `low`, `high`, `level`, `over`, `least_seeds`, `most_seeds`, `counts_seeds`,
         `detectable`, `unit` (see `statistics.Estimate`), `right`, `by_chance` (percent), and
-        `void`, the reason for a missing number. A claim that was not run has one row without a
+        `void`, the reason for a missing number. `likelihood` is what likelihood says of the claim;
+        `nats_outcome`, `nats`, `nats_low`, `nats_high`, `nats_over` are the condition by it. A claim that was not run has one row without a
         condition.
 
     Raises:
@@ -86,7 +87,10 @@ def _scores(folder: Path) -> Iterator[dict[str, Any]]:
                 "value": score["value"],
                 "signature": score["signature"],
             }
-            sentences = {"sentences": record["sentences"]}
+            sentences = {
+                "sentences": record["sentences"],
+                "reference_nll": record.get("likelihood", {}).get("nats_per_token"),
+            }
             yield about | measured | sentences | _lengths(record, score["name"]) | costs
 
 
@@ -94,9 +98,12 @@ def _lengths(record: dict[str, Any], metric: str) -> dict[str, float]:
     """Return the brevity penalty of BLEU and its lengths; empty for other metrics."""
     if metric not in ("BLEU", TOKENISED):
         return {}
-    hyp_length, ref_length = statistics_of(record, metric)[:, :2].sum(axis=0).tolist()
-    bp = float(np.exp(min(0.0, 1 - ref_length / hyp_length))) if hyp_length else 0.0
-    return {"bp": bp, "hyp_length": hyp_length, "ref_length": ref_length}
+    found = lengths_of(record, metric)
+    return {
+        "bp": found.penalty,
+        "hyp_length": found.hypotheses,
+        "ref_length": found.references,
+    }
 
 
 def _verdicts(folder: Path) -> Iterator[dict[str, Any]]:
@@ -118,6 +125,7 @@ def _verdicts(folder: Path) -> Iterator[dict[str, Any]]:
                 "statement": statements.get(claim),
             }
             about |= {"test": stored["test"], "status": verdict.status, "reason": verdict.reason}
+            about |= {"likelihood": verdict.likelihood}
             yield from (about | condition for condition in _conditions(verdict))
 
 
@@ -130,6 +138,9 @@ def _conditions(verdict: Verdict) -> Iterator[dict[str, Any]]:
             yield row | {"void": judged.reason}
             continue
         row |= {name: getattr(found, name) for name in ("value", "low", "high", "level", "over")}
+        if judged.likelihood and (nats := judged.likelihood.found):
+            row |= {"nats_outcome": judged.likelihood.outcome, "nats": nats.value}
+            row |= {"nats_low": nats.low, "nats_high": nats.high, "nats_over": nats.over}
         row |= dict(zip(("least_seeds", "most_seeds"), found.seeds or (None, None), strict=True))
         row |= {name: getattr(found, name) for name in ("counts_seeds", "detectable", "unit")}
         yield row | {name.replace(" ", "_"): share for name, share in found.shares}

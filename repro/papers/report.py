@@ -20,13 +20,13 @@ from repro.markdown import table
 from repro.papers import PAPERS, Experiment, Paper, load_paper
 from repro.papers.printed import printed_numbers
 from repro.papers.tables import printed_table, status_line
+from repro.papers.verdict_text import verdict_table
 from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
     claims_of,
     count_verdicts,
     load_verdicts,
     verdict_on,
-    verdict_table,
 )
 from repro.presets import SCALES
 from repro.records.costs import TRAINING_COSTS, costs_note, training_costs

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from repro.claims.conditions import DECIDED, STATUSES, Verdict
 from repro.claims.evidence import Evidence
+from repro.claims.outcomes import AGREEMENTS
 from repro.claims.pooling import AND
 from repro.claims.verdict_fields import as_verdict
 from repro.errors import MachineError
@@ -23,12 +24,13 @@ from repro.papers.report import (
     coverage_table,
     experiment_status,
 )
+from repro.papers.verdict_text import evidence_lines
 from repro.papers.verdicts import (
+    LIKELIHOOD_EXPLAINED,
     STATUSES_EXPLAINED,
     TEST,
     claims_of,
     count_verdicts,
-    evidence_lines,
     further_test_sets,
     load_verdicts,
     of_scores,
@@ -134,6 +136,10 @@ def summary(folder: Path) -> str:
                 scale,
                 *(str(found[status]) for status in STATUSES),
                 str(sum(verdict.is_of_one_seed for verdict in verdicts)),
+                *(
+                    str(sum(verdict.likelihood == said for verdict in verdicts))
+                    for said in AGREEMENTS
+                ),
             ]
         )
     evidences = [Evidence(scale, records) for scale in SCALES]
@@ -143,8 +149,16 @@ def summary(folder: Path) -> str:
         main_claims_table(folder),
         f"[All claims, one by one, with their evidence](../{folder.name}/{VERDICTS}/README.md).",
         "## All claims, counted",
-        f"{STATUSES_EXPLAINED} {VERDICTS_EXPLAINED}",
-        table(["scale", *STATUSES, "decided by one seed"], rows),
+        f"{STATUSES_EXPLAINED} {VERDICTS_EXPLAINED} {LIKELIHOOD_EXPLAINED}",
+        table(
+            [
+                "scale",
+                *STATUSES,
+                "decided by one seed",
+                *(f"likelihood {said}" for said in AGREEMENTS),
+            ],
+            rows,
+        ),
         "## The same models on other test sets",
         TEST_SETS_EXPLAINED,
         test_sets_table(folder),
@@ -184,7 +198,7 @@ def _with_number(verdict: Verdict) -> str:
     numbers = "; ".join(
         judged.found.measured() if judged.found else judged.reason for judged in verdict.conditions
     )
-    return f"**{verdict.status}**: {numbers}" if numbers else verdict.status
+    return f"**{verdict.said}**: {numbers}" if numbers else verdict.said
 
 
 def claims_page(folder: Path) -> str:
@@ -193,9 +207,11 @@ def claims_page(folder: Path) -> str:
     found = {scale: load_verdicts(folder, scale) for scale in scales}
     parts = [
         f"# The {len(claims_of())} claims",
-        f"Generated from the verdicts in this folder by `repro results --update`; nothing here is typed in. {STATUSES_EXPLAINED} What is "
-        "behind `holds`, `fails`, `open` (the interval has the bound inside) and `void` (there is no such number) is the condition, then "
-        "what was measured. Verdicts on further test sets are in the other files here, and `repro claims --split NAME` judges by one.",
+        "Generated from the verdicts in this folder by `repro results --update`; nothing here is "
+        f"typed in. {STATUSES_EXPLAINED} {LIKELIHOOD_EXPLAINED} What is behind `holds`, `fails`, "
+        "`open` (the interval has the bound inside) and `void` (there is no such number) is the "
+        "condition, then what was measured. Verdicts on further test sets are in the other files "
+        "here, and `repro claims --split NAME` judges by one.",
     ]
     for paper in map(load_paper, PAPERS):
         rows = [
@@ -203,7 +219,7 @@ def claims_page(folder: Path) -> str:
                 claim.name,
                 claim.statement,
                 claim.reported,
-                *(verdict_on(claim, of_scale).status for of_scale in found.values()),
+                *(verdict_on(claim, of_scale).said for of_scale in found.values()),
             ]
             for claim in paper.claims
         ]

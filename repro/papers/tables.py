@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from repro.claims.bins import equal_parts
-from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.evidence import Evidence, NotMeasured, Record
 from repro.claims.settings import Setting
 from repro.data.sizes import corpus_statistics
 from repro.errors import MachineError
 from repro.markdown import table
 from repro.papers.printed import Printed, printed_numbers, printed_remarks
 from repro.records.stored import score_of
+from repro.records.translations import LENGTHS_HEADING, Lengths, lengths_of
 from repro.statistics.intervals import SENTENCES_ALONE, SENTENCES_ALONE_EXPLAINED
 
 NOT_PRINTED = "not known"
@@ -51,6 +52,7 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
     header = [
         "system",
         "ours: BLEU",
+        f"ours: {LENGTHS_HEADING}",
         f"ours: difference to {first}",
         "seeds",
         "parameters",
@@ -88,11 +90,12 @@ def choice_table(evidence: Evidence, choices: dict[Setting, Setting], base: Sett
     """Return a table of alternative readings, compared with our reading and a baseline."""
     body = []
     for other in evidence.scored(list(choices)):
-        bleu, difference, seeds, parameters = _ours(evidence, other, choices[other])
+        bleu, lengths, difference, seeds, parameters = _ours(evidence, other, choices[other])
         body.append(
             [
                 str(other),
                 bleu,
+                lengths,
                 str(choices[other]),
                 difference,
                 _difference(evidence, other, base),
@@ -103,6 +106,7 @@ def choice_table(evidence: Evidence, choices: dict[Setting, Setting], base: Sett
     header = [
         "read otherwise",
         "ours: BLEU",
+        f"ours: {LENGTHS_HEADING}",
         "as read here",
         "difference to that",
         f"difference to {base}",
@@ -294,23 +298,31 @@ def render_available(*parts: Callable[[], str]) -> str:
 
 
 def _ours(evidence: Evidence, setting: Setting, first: Setting) -> list[str]:
-    """Return BLEU, difference to the first setting, seeds, parameters; or `not run`."""
+    """Return BLEU, lengths, difference to the first setting, seeds, parameters; or `not run`."""
     try:
         records = [evidence.scores(setting, seed) for seed in evidence.seeds(setting)]
     except NotMeasured:
-        return ["not run", "", "0", ""]
+        return ["not run", "", "", "0", ""]
     # The size of a part of a corpus follows from the corpus.
     except MachineError:
-        return ["needs its corpus", "", "", ""]
+        return ["needs its corpus", "", "", "", ""]
     values = [score_of(record, "BLEU")["value"] for record in records]
     deviation = f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else ""
     parameters = f"{records[0]['training']['parameters']:,}"
     return [
         f"{np.mean(values):.2f}{deviation}",
+        _mean_lengths(records).cell(),
         "" if setting == first else _difference(evidence, setting, first),
         str(len(values)),
         parameters,
     ]
+
+
+def _mean_lengths(records: Sequence[Record]) -> Lengths:
+    """Return the lengths of all seeds together, and the mean of their penalties."""
+    found = [lengths_of(record) for record in records]
+    totals = (sum(one.hypotheses for one in found), sum(one.references for one in found))
+    return Lengths(*totals, float(np.mean([one.penalty for one in found])))
 
 
 def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:

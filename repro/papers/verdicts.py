@@ -7,10 +7,14 @@ A test must not change quietly once its result is known. The code that computes 
 import json
 import os
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
+from statistics import median
 
-from repro.claims.conditions import STATUSES, Status, Verdict
+from repro.claims.conditions import Condition
+from repro.claims.endpoints import NATS_PER_BLEU
 from repro.claims.evidence import Evidence
+from repro.claims.outcomes import STATUSES, Status, Verdict
 from repro.claims.pooling import AND
 from repro.claims.verdict_fields import (
     StoredVerdict,
@@ -22,8 +26,8 @@ from repro.claims.verdict_fields import (
 )
 from repro.errors import DamagedFileError, InputError, ReproError, did_you_mean
 from repro.files import write_json
-from repro.markdown import table
 from repro.papers import PAPERS, Claim, load_paper
+from repro.papers.printed_effects import printed_effects
 from repro.reading import read_plain
 from repro.records.sentences import cannot_read
 from repro.records.stored import VERDICTS, plain_name
@@ -37,6 +41,13 @@ STATUSES_EXPLAINED = (
     "reproduced* if some fail and none holds. It is *not testable here* if none fails and one "
     "cannot be decided: a number does not exist, a premise is not shown, or no true number that "
     "the claim may mean would show with a chance of 20 %. Else it is *undecided*."
+)
+LIKELIHOOD_EXPLAINED = (
+    "Verdicts speak of BLEU where the papers do. The same differences are judged by likelihood, per "
+    "token of the test references, or of dev where a record holds no more. Bounds in BLEU are "
+    f"taken as nats at {NATS_PER_BLEU:g} nats a point, fixed before any claim was judged so. "
+    "Likelihood *agrees* with a verdict or *disagrees*, *decides* what BLEU leaves undecided, or is "
+    "*open*, too."
 )
 
 
@@ -56,6 +67,27 @@ def claims_of(name: str | None = None) -> list[Claim]:
     return found
 
 
+def experiments_of(claim: Claim) -> list[str]:
+    """Return the fewest experiments of a claim's paper that make the records of its claim.
+
+    They are found one after the other, each with the most records that are still missing.
+    """
+    paper = next(paper for paper in map(load_paper, PAPERS) if claim in paper.claims)
+    wanted = {("scores", setting) for setting in claim.settings()} | set(claim.measures())
+    makes = {
+        f"{paper.name}.{experiment.name}": {("scores", setting) for setting in experiment.settings}
+        | {(kind, setting) for kind, of in experiment.measures.items() for setting in of}
+        for experiment in paper.experiments
+    }
+    chosen: list[str] = []
+    while wanted and (best := max(makes, key=lambda name: len(makes[name] & wanted))):
+        if not makes[best] & wanted:
+            break
+        chosen.append(best)
+        wanted -= makes[best]
+    return chosen
+
+
 def of_scores(claims: Iterable[Claim]) -> list[Claim]:
     """Return the claims that depend on scores alone, so that other test sets can judge them."""
     return [claim for claim in claims if not claim.measures()]
@@ -64,9 +96,18 @@ def of_scores(claims: Iterable[Claim]) -> list[Claim]:
 def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, StoredVerdict]:
     """Judge claims; return stored verdicts by claim."""
     return {
-        claim.name: as_stored(claim.judge(evidence), claim.digest(evidence.scale))
+        claim.name: as_stored(
+            claim.judge(evidence, partial(_reported, claim)), claim.digest(evidence.scale)
+        )
         for claim in claims
     }
+
+
+def _reported(claim: Claim, condition: Condition) -> float | None:
+    """Return the median of what a paper prints about a condition; None if nothing is known."""
+    of = [paper for paper in PAPERS if claim.name in {one.name for one in load_paper(paper).claims}]
+    values = [effect.value for paper in of for effect in printed_effects(paper, condition)]
+    return median(values) if values else None
 
 
 def update_verdicts(
@@ -133,15 +174,15 @@ def _update(
                 f"restore its records, or give the result up: repro claims --scale {scale} "
                 f"--discard {name}",
             )
-    for name, verdict in found.items():
-        if name in before and (first := _first_look(before[name])):
-            verdict["first_look"] = first
     head = {"format": FORMAT, "scale": scale} | ({} if split == TEST else {"split": split})
     same = {
         name: stored[name]
         for name, verdict in found.items()
         if name in stored and not first_difference(stored[name], verdict)
     }
+    for name, verdict in found.items():
+        if name in before and (first := _first_look(before[name])) != _seeds(verdict):
+            verdict["first_look"] = first
     write_json(
         _path(folder, scale, split),
         head | {"verdicts": dict(sorted((stored | found | same).items()))},
@@ -154,7 +195,11 @@ def _first_look(before: StoredVerdict) -> list[int]:
 
     A test that was given up since was looked at, too.
     """
-    return before.get("first_look") or [*(as_verdict(before).seeds or ())]
+    return before.get("first_look") or _seeds(before)
+
+
+def _seeds(verdict: StoredVerdict) -> list[int]:
+    return [*(as_verdict(verdict).seeds or ())]
 
 
 def load_verdicts(folder: Path, scale: str, split: str = TEST) -> dict[str, StoredVerdict]:
@@ -238,59 +283,6 @@ def _files(folder: Path) -> list[Path]:
     ]
 
 
-def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
-    """Return a table of verdicts, those not reproduced first."""
-    by_name = {claim.name: claim for claim in claims}
-    ordered = sorted(verdicts, key=lambda verdict: (STATUSES.index(verdict.status), verdict.claim))
-    rows = [
-        [
-            v.claim,
-            by_name[v.claim].statement,
-            v.status,
-            by_name[v.claim].reported,
-            "; ".join([*v.evidence, *([v.seeds_said] if v.seeds_said else [])]) or v.reason,
-        ]
-        for v in ordered
-    ]
-    return table(["claim", "statement", "verdict", "reported", "evidence"], rows)
-
-
-def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
-    """Return the verdicts on claims at several scales as text: an overview, then the evidence.
-
-    Args:
-        claims: the claims to show.
-        verdicts: scale -> the result of `judge` or `load_verdicts`; missing claims were not run.
-    """
-    claims = list(claims)
-    lines = [_columns("", verdicts)]
-    lines += [
-        _columns(
-            claim.name,
-            (verdict_on(claim, of_scale).status for of_scale in verdicts.values()),
-            claim.statement,
-        )
-        for claim in claims
-    ]
-    return "\n".join([*lines, "", evidence_lines(claims, verdicts)])
-
-
-def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
-    """Return the evidence for each verdict, scale by scale; see `side_by_side`."""
-    parts = []
-    for claim in claims:
-        lines = [f"{claim.name} {claim.statement} (reported: {claim.reported})"]
-        for scale, of_scale in verdicts.items():
-            verdict = verdict_on(claim, of_scale)
-            lines += [
-                f"     {scale}: {verdict.status}: {verdict.reason}",
-                *(f"         {line}" for line in verdict.evidence),
-                *([f"         seeds: {verdict.seeds_said}"] if verdict.seeds_said else []),
-            ]
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
-
-
 def verdict_on(claim: Claim, verdicts: dict[str, StoredVerdict]) -> Verdict:
     """Return the verdict on a claim among those of a scale; `not run` without one."""
     return (
@@ -298,10 +290,6 @@ def verdict_on(claim: Claim, verdicts: dict[str, StoredVerdict]) -> Verdict:
         if claim.name in verdicts
         else Verdict(claim.name, NO_DATA, missing="no verdict is stored")
     )
-
-
-def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:
-    return " ".join([f"{first:<5}", *(f"{status:<17}" for status in statuses), last]).rstrip()
 
 
 def count_verdicts(verdicts: Iterable[Verdict]) -> dict[str, int]:

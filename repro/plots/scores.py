@@ -21,6 +21,7 @@ from repro.plots.style import (
     ticks,
 )
 
+BAND_OPACITY = 0.15
 Line = tuple[Sequence[float], Sequence[float]]
 
 
@@ -104,6 +105,47 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
     return figure.update_xaxes(title_text="updates").update_yaxes(
         title_text="negative log-likelihood, nats per token"
     )
+
+
+def gaps_over_updates(
+    systems: Mapping[str, tuple[Sequence[float], Measured]], y_title: str
+) -> go.Figure:
+    """Draw differences to a baseline over training, each with the band of its interval.
+
+    Args:
+        systems: by name, the updates, and the difference after each.
+        y_title: the difference, with its unit.
+
+    Raises:
+        InputError: no system.
+    """
+    check_drawn(systems)
+    figure = empty_figure(height=400)
+    for place, (name, (updates, gaps)) in enumerate(systems.items()):
+        values, low, high = (np.asarray(numbers, dtype=float) for numbers in gaps)
+        x, known, color = np.asarray(updates), np.isfinite(low), COLORS[place % len(COLORS)]
+        figure.add_scatter(
+            x=np.concatenate([x[known], x[known][::-1]]),
+            y=rounded(np.concatenate([low[known], high[known][::-1]])),
+            mode="lines",
+            line={"width": 0, "color": color},
+            fill="toself",
+            fillcolor=color,
+            opacity=BAND_OPACITY,
+            showlegend=False,
+            hovertemplate=_XY,
+        )
+        figure.add_scatter(
+            x=x,
+            y=rounded(values),
+            mode="lines+markers",
+            name=escape(name),
+            hovertemplate=_XY,
+            **_line_style(place),
+        )
+    figure.update_layout(showlegend=True)  # a single curve has a name, too
+    figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
+    return figure.update_xaxes(title_text="updates").update_yaxes(title_text=escape(y_title))
 
 
 def differences_by_length(

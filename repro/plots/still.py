@@ -18,6 +18,7 @@ import numpy as np
 import plotly.graph_objects as go
 from matplotlib import font_manager
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.transforms import (
@@ -239,6 +240,10 @@ class _Still:
             self.bar.tick_params(colors=INK, labelsize=8, length=0)
 
     def _scatter(self, ax: Axes, trace: dict[str, Any]) -> None:
+        if "fill" in trace:  # the band of an interval, whose outline is a line without width
+            band = {"facecolor": trace["fillcolor"], "alpha": trace["opacity"], "linewidth": 0}
+            outline = np.column_stack((trace["x"], trace["y"]))
+            ax.add_collection(PolyCollection([outline], **band))
         line, marker, mode = trace.get("line", {}), trace.get("marker", {}), trace["mode"]
         color, symbol = line.get("color") or marker["color"], marker.get("symbol", "circle")
         look = {

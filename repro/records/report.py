@@ -14,7 +14,12 @@ from repro.markdown import escape, table, visible
 from repro.records.costs import TRAINING_COSTS, costs_note, training_costs
 from repro.records.published import published_for
 from repro.records.stored import pairs_of, score_of, search_of
-from repro.records.translations import compare_seeds, hypotheses_of
+from repro.records.translations import (
+    LENGTHS_HEADING,
+    compare_seeds,
+    hypotheses_of,
+    lengths_of,
+)
 from repro.runs.naming import conditions_of
 from repro.statistics.comparing import Comparison
 
@@ -140,9 +145,10 @@ def render_results(records: list[dict[str, Any]]) -> str:
 
 
 def scores_table(records: list[dict[str, Any]]) -> str:
-    """Return a table of the scores of each record, and where the task is not translation the perplexity of a subword on dev.
+    """Return a table of the scores of each record, with the lengths that BLEU punishes.
 
-    That is of the best checkpoint, while the scores are those of the mean of the last ones.
+    Where the task is not translation, it has the perplexity of a subword on dev. That is of the
+    best checkpoint, while the scores are those of the mean of the last ones.
     """
     names = [score["name"] for score in records[0]["scores"]]
     rows = [
@@ -153,6 +159,11 @@ def scores_table(records: list[dict[str, Any]]) -> str:
         ]
         for record in records
     ]
+    if "BLEU" in names:
+        names.append(LENGTHS_HEADING)
+        rows = [
+            [*row, lengths_of(record).cell()] for row, record in zip(rows, records, strict=True)
+        ]
     if _cannot_write_all(records):
         names.append(f"{names[0]} of what the model can write")
         against = (

@@ -70,6 +70,7 @@ class TrainingFields(TypedDict):
     parameters: int
     target_tokens_per_second: int
     joules: NotRequired[dict[str, Number] | None]
+    dev_curve: NotRequired[list[list[Number]]]  # pairs: update, nats per token
 
 
 class DecodingFields(TypedDict):
@@ -88,6 +89,14 @@ class ScoreTables(TypedDict):
 
     sentences: str
     references: str
+    likelihood: NotRequired[str]
+
+
+class LikelihoodFields(TypedDict):
+    """How likely the references are to the model; see `records.likelihood`."""
+
+    tokens: int
+    nats_per_token: Number
 
 
 class WritableFields(TypedDict):
@@ -109,6 +118,7 @@ class ScoreRecord(Described):
     tables: ScoreTables
     in_train: NotRequired[dict[str, int]]
     writable: NotRequired[WritableFields]
+    likelihood: NotRequired[LikelihoodFields]
 
 
 class ContrastiveTables(TypedDict):

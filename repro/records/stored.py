@@ -125,10 +125,15 @@ def _missing_options(values: dict[str, Any]) -> list[str]:
 
 
 def _table_path(path: Path, record: dict[str, Any], name: str, digest: str) -> Path:
-    """Return where a table of a record lies: beside it by its name; that of the references, which many records share, by its own."""
+    """Return where a table of a record lies: beside it by its name.
+
+    The table of the references, which many records share, has a name of its own. That of their
+    likelihood stands beside another table of the record.
+    """
     if name == "references":
         return path.with_name(f"references.{plain_name(record['split'])}.{digest[:12]}{SUFFIX}")
-    return path.with_name(path.name.removesuffix(".json") + SUFFIX)
+    ending = f".{name}{SUFFIX}" if name == "likelihood" else SUFFIX
+    return path.with_name(path.name.removesuffix(".json") + ending)
 
 
 def write_record(path: Path, record: dict[str, Any]) -> None:

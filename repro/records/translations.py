@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from repro.statistics.comparing import (
     score_all,
 )
 from repro.statistics.metrics import Distinct, metrics_for
+from repro.statistics.resampling import brevity_of_sums
 
 
 def score_tables(
@@ -93,6 +94,27 @@ def statistics_of(record: dict[str, Any], name: str, mask: int = 0) -> np.ndarra
         places = table["sentence"][changed]
         sums[places] = statistics(name, _Rows(table, changed), _Rows(references, places))
     return sums
+
+
+class Lengths(NamedTuple):
+    """How long translations are, in words as BLEU counts them."""
+
+    hypotheses: int
+    references: int
+    penalty: float  # the factor of BLEU
+
+    def cell(self) -> str:
+        """Return hypothesis / reference length and the penalty, for a table."""
+        return f"{self.hypotheses / self.references:.3f} / {self.penalty:.3f}"
+
+
+LENGTHS_HEADING = "length ratio / brevity penalty"
+
+
+def lengths_of(record: dict[str, Any], name: str = "BLEU") -> Lengths:
+    """Return how long the translations of a record are, by BLEU or its tokenised form."""
+    added = statistics_of(record, name).sum(axis=0)
+    return Lengths(int(added[0]), int(added[1]), float(brevity_of_sums(added[None])[0]))
 
 
 class _Rows(dict[str, np.ndarray]):

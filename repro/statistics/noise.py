@@ -100,7 +100,8 @@ def influences_on(score: Callable[[np.ndarray], np.ndarray], sums: np.ndarray) -
 def variance_between_systems(systems: Sequence[Sequence[np.ndarray]], shared: float) -> float:
     """Return the variance over sentences of one system's score beyond what all systems share.
 
-    A difference of two systems has twice that. It needs two systems; 0 for one.
+    A difference of two systems has twice that. It is the median over systems: a few are unlike all
+    others. At least two systems are needed; 0 for one.
 
     Args:
         systems: the influences of the sentences on the scores of each system, one array per seed.
@@ -109,8 +110,9 @@ def variance_between_systems(systems: Sequence[Sequence[np.ndarray]], shared: fl
     if len(systems) < 2:
         return 0.0
     means = np.array([np.mean(of, axis=0) for of in systems])
-    rest = shared * float(np.mean([1 / len(of) for of in systems]))
-    return max(0.0, _scatter([means]) / (len(systems) - 1) - rest)
+    squares = ((means - np.median(means, axis=0)) ** 2).sum(axis=1)
+    rest = np.array([shared / len(of) for of in systems])
+    return max(0.0, float(np.median(squares - rest)))
 
 
 def _scatter(systems: Sequence[np.ndarray]) -> float:

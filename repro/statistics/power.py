@@ -28,9 +28,9 @@ class Errors:
     degrees: float = math.inf
 
     @classmethod
-    def of_interval(cls, low: float, high: float) -> "Errors":
-        """Return the errors that a normal number with such an interval has."""
-        return cls((high - low) / 2 / stats.norm.isf(TAIL))
+    def of_interval(cls, low: float, high: float, factor: float = 1.0) -> "Errors":
+        """Return the errors that a normal number with such an interval has, times a factor."""
+        return cls(factor * (high - low) / 2 / stats.norm.isf(TAIL))
 
     def chance_to_hold(self, truth: float, at_least: float | None, at_most: float | None) -> float:
         """Return the chance that the whole interval keeps the bounds, from 0 to 1.

@@ -1,5 +1,6 @@
 """Resamples of the sentences of a test set, the same for all systems (paired bootstrap, Koehn 2004), and the BLEU of each."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -23,21 +24,45 @@ def resamples(num_sentences: int, num_samples: int = NUM_SAMPLES) -> np.ndarray:
     return counts
 
 
+Score = Callable[[np.ndarray], np.ndarray]
+"""Rows of added-up statistics, `(num_rows, num_statistics)` -> a score each, `(num_rows,)`."""
+
+
 def bleu_of_resamples(sums: np.ndarray) -> np.ndarray:
     """Return the corpus BLEU of each resample, `(num_samples,)`: sacreBLEU's with its default smoothing, for all at once.
 
     Args:
         sums: `metrics.CorpusMetric.statistics` of BLEU, `(num_sentences, 10)`.
     """
-    return _bleu_of_resamples(sums.tobytes(), sums.shape, sums.dtype)
+    return scores_of_resamples(bleu_of_sums, sums)
+
+
+def scores_of_resamples(score: Score, sums: np.ndarray) -> np.ndarray:
+    """Return a corpus score of each resample, `(num_samples,)`.
+
+    Args:
+        score: of added-up statistics.
+        sums: the statistics of each sentence, `(num_sentences, num_statistics)`.
+    """
+    return _scores_of_resamples(score, sums.tobytes(), sums.shape, sums.dtype)
 
 
 @lru_cache(maxsize=1000)  # the baseline is in most contrasts
-def _bleu_of_resamples(sums: bytes, shape: tuple[int, int], dtype: np.dtype) -> np.ndarray:
-    found = np.frombuffer(sums, dtype).reshape(shape).astype(np.float32)
+def _scores_of_resamples(
+    score: Score, sums: bytes, shape: tuple[int, int], dtype: np.dtype
+) -> np.ndarray:
+    # exact in 32 bits: whole numbers far below 2^24
+    precise: type[np.floating] = np.float32 if dtype.kind in "iu" else np.float64
+    found = np.frombuffer(sums, dtype).reshape(shape).astype(precise)
     blocks = np.array_split(resamples(len(found)), BLOCKS)
-    # exact: whole numbers far below 2^24
-    return bleu_of_sums(np.concatenate([block.astype(np.float32) @ found for block in blocks]))
+    return score(np.concatenate([block.astype(precise) @ found for block in blocks]))
+
+
+def brevity_of_sums(sums: np.ndarray) -> np.ndarray:
+    """Return the brevity penalty of each row of added-up statistics of BLEU, `(num_rows,)`."""
+    hyp_len, ref_len = sums.astype(float).T[:2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.exp(np.minimum(0.0, 1 - ref_len / hyp_len))
 
 
 def bleu_of_sums(sums: np.ndarray) -> np.ndarray:
@@ -47,12 +72,11 @@ def bleu_of_sums(sums: np.ndarray) -> np.ndarray:
         sums: lengths of hypothesis and reference, n-grams of one to four that match, and that there
             are, `(num_rows, 10)`.
     """
-    hyp_len, ref_len, *ngrams = sums.astype(float).T
+    ngrams = sums.astype(float).T[2:]
     matches, totals = np.array(ngrams[:4]), np.array(ngrams[4:])
     with np.errstate(divide="ignore", invalid="ignore"):
         # for the first order without a match half of one counts, then a quarter ...
         halved = 2.0 ** -np.cumsum(matches == 0, axis=0)
         precisions = np.where(matches == 0, halved, matches) / totals
-        brevity = np.exp(np.minimum(0.0, 1 - ref_len / hyp_len))
-        scores = 100 * brevity * np.exp(np.log(precisions).mean(axis=0))
+        scores = 100 * brevity_of_sums(sums) * np.exp(np.log(precisions).mean(axis=0))
     return np.where((matches[0] == 0) | (totals == 0).any(axis=0), 0.0, scores)

@@ -25,12 +25,15 @@ from repro.measures.heads import DIGITS
 from repro.measures.pruning import SERIES, penalties_tried
 from repro.measures.registry import masks_table
 from repro.papers.pruned import NO_CONTROL, shape_of
+from repro.records.likelihood import references_fields
 from repro.records.sentences import describe_references
 from repro.records.stored import overlap_of
 from repro.records.translations import changed_by, hypotheses_of, recount, rescore
 from repro.statistics.metrics import metrics_for
 from repro.verify.plausible import (
+    check_dev_curve,
     check_kept_heads,
+    check_likelihood,
     check_maps,
     check_off_diagonal,
     check_site_shapes,
@@ -55,6 +58,8 @@ def unequal(what: str, stored: Any, derived: Any) -> Findings:
 
 def _check_scores(record: Record, _: Scores) -> Findings:
     yield from check_training(record)
+    yield from check_dev_curve(record)
+    yield from _check_likelihood(record)
     training, decoding, number = record["training"], record["decoding"], record["sentences"]
     yield from unequal("sentences", number, record["tables"]["sentences"].num_rows)
     yield from unequal("references", record["tables"]["references"].num_rows, number)
@@ -79,6 +84,15 @@ def _check_scores(record: Record, _: Scores) -> Findings:
             f"{slowest:.1f} to {fastest:.1f}"
         )
     yield from unequal("parameters", training["parameters"], count_parameters(_model(record)))
+
+
+def _check_likelihood(record: Record) -> Findings:
+    """Add up the likelihood of the references; older records have none."""
+    table = record["tables"].get("likelihood")
+    if table is not None:
+        yield from check_likelihood(record)
+    derived = None if table is None else references_fields(table)
+    yield from unequal("likelihood", record.get("likelihood"), derived)
 
 
 def _check_scored_text(record: Record, _: Scores) -> Findings:

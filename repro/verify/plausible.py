@@ -8,6 +8,7 @@ import numpy as np
 
 from repro.claims.evidence import Record
 from repro.core.config import SELF_SITES, SITES
+from repro.records.likelihood import DIGITS, NLL, TOKENS
 
 SLACK = 0.001  # of the sum of a row of rounded weights
 RANGES = {"confidence": 1, "rarest": 1, "two_rarest": 1, "divergence": math.log(2)}
@@ -34,6 +35,29 @@ def check_training(record: Record) -> Iterator[str]:
         yield f"update {update} is before the end of a linear schedule of {schedule['max_updates']}"
     if training["averaged"] != (expected := min(schedule["average"], math.ceil(update / every))):
         yield f"averaged checkpoints: stored {training['averaged']}, derived {expected}"
+
+
+def check_dev_curve(record: Record) -> Iterator[str]:
+    """Yield a message for a dev curve that this training cannot have; older records have none."""
+    training, every = record["training"], record["config"]["train"]["eval_every"]
+    update, curve = training["update"], training.get("dev_curve")
+    if not curve:  # a copy of a run may lack its log
+        return
+    expected = [*range(every, update, every), update]
+    if [point[0] for point in curve] != expected or any(len(point) != 2 for point in curve):
+        yield f"dev curve: is not of the updates {expected[0]} to {update}, every {every}"
+    elif abs(min(nats for _, nats in curve) - training["best_dev_nll"]) > 10**-DIGITS:
+        yield f"dev curve: its least is not {training['best_dev_nll']:.6f}, the best of training"
+
+
+def check_likelihood(record: Record) -> Iterator[str]:
+    """Yield a message for a likelihood of references that no model gives, or of other sentences."""
+    table = record["tables"]["likelihood"]
+    nll, tokens = table[NLL], table[TOKENS]
+    if table.num_rows != record["sentences"]:
+        yield f"likelihood: is of {table.num_rows:,} references, not {record['sentences']:,}"
+    if not (np.isfinite(nll).all() and (nll >= 0).all() and (tokens >= 1).all()):
+        yield "likelihood: has a reference without a token, or nats that are not from 0"
 
 
 def check_site_shapes(site: str, found: dict[str, Any], heads: list[int]) -> Iterator[str]:

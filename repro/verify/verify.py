@@ -7,6 +7,9 @@ By kind of record, and from what:
     scores         scores;                                counts of each translation;
                    tokens and sentences per second        counts and seconds
                    parameters                             the configuration
+                   nats per token of the references       nats and tokens of each reference
+                   tokens of each reference               runs with the same subwords
+                   best dev loss                          the dev curve
                    seeds are distinct models              translations of other seeds, which differ
                    counts; fingerprint of the data        translations, references, corpus (*)
     contrastive    accuracies                             cross entropies of single pairs
@@ -30,7 +33,7 @@ By kind of record, and from what:
 Verdicts are derived again too, from records alone. The manifest shows whether a record was edited,
 lost or added. All else would need the model or a clock, and is taken as measured:
 
-- the translations and cross entropies themselves;
+- the translations, cross entropies and nats of references themselves;
 - means over queries (confidence, distance, entropy, divergence ...);
 - the parameters of gates (`undecided`, `almost_binary`), and seconds.
 
@@ -45,12 +48,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from repro.claims.evidence import Evidence, NotMeasured, Record
 from repro.claims.verdict_fields import StoredVerdict, first_difference
 from repro.core.config import RunConfig, from_dict
 from repro.errors import InputError, MachineError, ReproError, did_you_mean
 from repro.papers import PAPERS
 from repro.papers.verdicts import TEST, claims_of, judge, load_verdicts, of_scores, verdict_places
+from repro.records.likelihood import TOKENS
 from repro.records.manifest import has_manifest, manifest_faults
 from repro.records.schema import KINDS, kind_of
 from repro.records.stored import place_of, read_records
@@ -124,6 +130,7 @@ def verify_records(folder: Path) -> Verified:
             _check_with_corpus(found, path, record, scores, absent)
     try:
         found.faults += _duplicate_seeds(scores.values())
+        found.faults += _different_subwords(scores.values())
     # The loop above reported any table that cannot be read.
     except ReproError:
         pass
@@ -205,6 +212,26 @@ def _duplicate_seeds(scores: Iterable[Record]) -> Iterator[str]:
             yield (
                 f"{record['run']}, scores {record['split']}: has the translations of {other}, word "
                 "for word: it is not a separate seed"
+            )
+
+
+def _different_subwords(scores: Iterable[Record]) -> Iterator[str]:
+    """Yield a message for every run that counts other tokens of a reference than another run.
+
+    Runs on the same data have the same subwords, so their likelihoods compare token by token.
+    """
+    seen: dict[str, Record] = {}
+    for record in scores:
+        if "likelihood" not in record["tables"]:
+            continue
+        versions = record["provenance"]["versions"].get("sentencepiece")
+        about = [record["config"]["data"], record["references_sha256"], versions]
+        first = seen.setdefault(json.dumps(about, sort_keys=True), record)
+        tokens, others = (one["tables"]["likelihood"][TOKENS] for one in (record, first))
+        if not np.array_equal(tokens, others):
+            yield (
+                f"{record['run']}, scores {record['split']}: its references have other numbers of "
+                f"tokens than those of {first['run']}, which has the same subwords"
             )
 
 

@@ -30,6 +30,7 @@ CLAIMS = (
         (better(MMA, BASE),),
         place="Tables 1 and 2",
         fixed="2026-11-21",
+        seeds=5,
     ),
     Claim(
         "M-02",

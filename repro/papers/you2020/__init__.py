@@ -13,12 +13,13 @@ from repro.papers.you2020.claims import CLAIMS
 from repro.papers.you2020.deviations import DEVIATIONS
 from repro.papers.you2020.experiments import EXPERIMENTS
 from repro.papers.you2020.further import FURTHER
+from repro.papers.you2020.own import OWN
 
 PAPER = Paper(
     "you2020",
     "You, Sun, Iyyer: Hard-Coded Gaussian Attention for Neural Machine Translation, ACL 2020",
     "https://arxiv.org/abs/2005.00742",
     EXPERIMENTS,
-    CLAIMS + FURTHER,
+    CLAIMS + FURTHER + OWN,
     DEVIATIONS,
 )

@@ -55,6 +55,7 @@ CLAIMS = (
         (not_worse(HC_SA, BASE, 1.0),),
         place="Table 2",
         fixed="2026-11-21",
+        seeds=5,
     ),
     Claim(
         "Y-02",
@@ -63,6 +64,7 @@ CLAIMS = (
         (loss(BASE, HC_ALL, at_least=4.0),),
         place="Table 2",
         fixed="2026-11-21",
+        seeds=5,
     ),
     Claim(
         "Y-03",
@@ -79,6 +81,7 @@ CLAIMS = (
         (loss(BASE, SH_X, at_least=0.3, at_most=4.0),),
         place="Table 2",
         fixed="2026-11-21",
+        seeds=5,
     ),
     Claim(
         "Y-05",

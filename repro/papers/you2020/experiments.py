@@ -15,6 +15,7 @@ from repro.papers.figures import (
     Figures,
     accuracy_figure,
     distance_figure,
+    gap_curve_figure,
     gap_figure,
     length_cost_figure,
     offset_gallery,
@@ -170,6 +171,7 @@ EXPERIMENTS = (
                 score_table(e, NAME, "Table 2", [Row(setting, {}) for setting in MAIN_BACK]),
             ]
         ),
+        figures=lambda e: gap_curve_figure(e, (*MAIN, *CONTROLS)),
         said=("text §3.1", "text §3.2"),
         reduced="one pair of languages of five",
     ),

@@ -1,0 +1,74 @@
+"""Write verdicts as text: a table, several scales side by side, and what each verdict rests on."""
+
+from collections.abc import Iterable
+
+from repro.claims.conditions import Claim
+from repro.claims.outcomes import STATUSES, Verdict
+from repro.claims.verdict_fields import StoredVerdict
+from repro.markdown import table
+from repro.papers.verdicts import NO_DATA, experiments_of, verdict_on
+
+
+def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
+    """Return a table of verdicts, those not reproduced first."""
+    by_name = {claim.name: claim for claim in claims}
+    ordered = sorted(verdicts, key=lambda verdict: (STATUSES.index(verdict.status), verdict.claim))
+    rows = [
+        [
+            v.claim,
+            by_name[v.claim].statement,
+            v.said,
+            by_name[v.claim].reported,
+            "; ".join([*v.evidence, *([v.seeds_said] if v.seeds_said else [])]) or v.reason,
+        ]
+        for v in ordered
+    ]
+    return table(["claim", "statement", "verdict", "reported", "evidence"], rows)
+
+
+def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
+    """Return the verdicts on claims at several scales as text: an overview, then the evidence.
+
+    Args:
+        claims: the claims to show.
+        verdicts: scale -> the result of `judge` or `load_verdicts`; missing claims were not run.
+    """
+    claims = list(claims)
+    lines = [_columns("", verdicts)]
+    lines += [
+        _columns(
+            claim.name,
+            (verdict_on(claim, of_scale).status for of_scale in verdicts.values()),
+            claim.statement,
+        )
+        for claim in claims
+    ]
+    return "\n".join([*lines, "", evidence_lines(claims, verdicts)])
+
+
+def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
+    """Return the evidence for each verdict, scale by scale; see `side_by_side`."""
+    parts = []
+    for claim in claims:
+        lines = [f"{claim.name} {claim.statement} (reported: {claim.reported})"]
+        for scale, of_scale in verdicts.items():
+            verdict = verdict_on(claim, of_scale)
+            lines += [
+                f"     {scale}: {verdict.said}: {verdict.reason}",
+                *(f"         {line}" for line in verdict.evidence),
+                *([f"         seeds: {verdict.seeds_said}"] if verdict.seeds_said else []),
+                *(f"         run it: {command}" for command in _commands(claim, scale, verdict)),
+            ]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
+    """Return the command that makes the missing records of a claim; none if none is missing."""
+    if verdict.status != NO_DATA or (claim.scales is not None and scale not in claim.scales):
+        return []
+    return [f"repro run {' '.join(experiments_of(claim))} --scale {scale}"]
+
+
+def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:
+    return " ".join([f"{first:<5}", *(f"{status:<17}" for status in statuses), last]).rstrip()
