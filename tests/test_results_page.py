@@ -15,9 +15,11 @@ from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.summary import (
     BEGIN,
     END,
+    MARGINS,
     claims_page,
     commands_to_go_on,
     main_claims_table,
+    margins_page,
     summary,
 )
 from repro.papers.verdicts import FORMAT, claims_of
@@ -95,11 +97,19 @@ def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results)
         RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("README.md")
     )
     page = results / "claims" / "README.md"
-    told = f"{results / 'README.md'}\n{page}\n{results / 'behaviour.json'}\n{results / 'MANIFEST.json'}\n"
+    margins = results / "claims" / MARGINS
+    told = f"{results / 'README.md'}\n{page}\n{margins}\n{results / 'behaviour.json'}\n{results / 'MANIFEST.json'}\n"
     assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert (
         page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()
     )
+
+
+def test_the_stored_margins_are_those_of_the_claims():
+    page = margins_page()
+    assert page == (RESULTS / "claims" / MARGINS).read_text()
+    (row,) = [line for line in page.splitlines() if line.startswith("| Y-02 |")]
+    assert row.split(" | ")[2:5] == ["Table 2", "base - hc-all >= 4 BLEU", "2026-11-21"]
 
 
 def test_update_needs_no_corpus(capsys, results, tmp_path, monkeypatch):
