@@ -11,11 +11,12 @@ from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored
 from repro.files import write_json
-from repro.papers.claims_page import claims_page
+from repro.papers.claims_page import claims_page, margins_page
 from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.summary import (
     BEGIN,
     END,
+    MARGINS,
     commands_to_go_on,
     main_claims_table,
     summary,
@@ -96,12 +97,21 @@ def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results)
         RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("README.md")
     )
     page = results / "claims" / "README.md"
-    files = (results / "README.md", page, results / "behaviour.json", results / "MANIFEST.json")
+    margins = results / "claims" / MARGINS
+    pages = (results / "README.md", page, margins)
+    files = (*pages, results / "behaviour.json", results / "MANIFEST.json")
     told = "".join(f"{file}\n" for file in files)
     assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert (
         page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()
     )
+
+
+def test_the_stored_margins_are_those_of_the_claims():
+    page = margins_page()
+    assert page == (RESULTS / "claims" / MARGINS).read_text()
+    (row,) = [line for line in page.splitlines() if line.startswith("| Y-02 |")]
+    assert row.split(" | ")[2:5] == ["Table 2", "base - hc-all >= 4 BLEU", "2026-11-21"]
 
 
 def test_update_needs_no_corpus(capsys, results, tmp_path, monkeypatch):

@@ -281,11 +281,11 @@ class Claim:
                 for condition in self.conditions
             )
         except NotMeasured as missing:
-            why = f"{missing.where}: {missing.what}"
             power = tuple(
                 power_of(one, one.errors(evidence, None, self.seeds), reported(one))
                 for one in self.conditions
             )
+            why = _said(missing)
             return Verdict(self.name, "not run", missing=why, planned=self.seeds, power=power)
         status = combine([condition.outcome for condition in judged])
         return Verdict(self.name, status, judged, planned=self.seeds)
@@ -315,3 +315,9 @@ def loss(
 ) -> Contrast:
     """Bound what the second setting loses against the first, in BLEU."""
     return Contrast(((1, of), (-1, without)), at_least, at_most)
+
+
+def _said(missing: NotMeasured) -> str:
+    """Say what is missing, and how to get it where `repro run` alone does not."""
+    fix = "" if missing.fix.startswith("repro run") else f"; {missing.fix}"
+    return f"{missing.where}: {missing.what}{fix}"

@@ -32,6 +32,7 @@ FURTHER = (
         place="section 6.3.1 and Table 2",
         fixed=FIXED,
         why="the printed bound",
+        seeds=5,
     ),
     Claim(
         "V-13",

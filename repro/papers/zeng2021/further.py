@@ -117,6 +117,7 @@ FURTHER = (
         fixed=FIXED,
         why="significantly, says the text, which is any difference that is sure; You et al. say "
         "the opposite (Y-01)",
+        seeds=5,
     ),
     Claim(
         "Z-12",
