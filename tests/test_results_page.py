@@ -11,6 +11,7 @@ from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored
 from repro.files import write_json
+from repro.papers import PAPERS
 from repro.papers.claims_page import claims_page
 from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.summary import (
@@ -81,7 +82,8 @@ def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
         "| not run | not run | **undecided**: +0.25, 95 % -2.00 to +2.50, 3 seeds |"
     )
     page = claims_page(tmp_path)
-    assert all(page.count(f"\n| {claim.name} | ") == 1 for claim in claims_of())
+    for claim in claims_of():
+        assert page.count(f"\n| {claim.name} | {claim.statement} | ") == 1
     assert "| -1.2 to +0.4 on eight tasks | not run | not run | not run | undecided |" in page
     assert f"     enja: undecided: {far.reason}\n         {far.evidence[0]}" in page
     assert (
@@ -95,7 +97,10 @@ def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results)
         RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("README.md")
     )
     page = results / "claims" / "README.md"
-    told = f"{results / 'README.md'}\n{page}\n{results / 'behaviour.json'}\n{results / 'MANIFEST.json'}\n"
+    pictures = [page.with_name(f"{name}.svg") for name in PAPERS]
+    written = [results / "README.md", page, *pictures, page.with_name("MARGINS.md")]
+    written += [results / "behaviour.json", results / "MANIFEST.json"]
+    told = "".join(f"{path}\n" for path in written)
     assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert (
         page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()
