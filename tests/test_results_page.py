@@ -12,7 +12,7 @@ from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored
 from repro.files import write_json
 from repro.papers import PAPERS
-from repro.papers.claims_page import claims_page
+from repro.papers.claims_page import MARGINS, claims_page, margins_page
 from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.summary import (
     BEGIN,
@@ -98,13 +98,20 @@ def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results)
     )
     page = results / "claims" / "README.md"
     pictures = [page.with_name(f"{name}.svg") for name in PAPERS]
-    written = [results / "README.md", page, *pictures, page.with_name("MARGINS.md")]
+    written = [results / "README.md", page, *pictures, page.with_name(MARGINS)]
     written += [results / "behaviour.json", results / "MANIFEST.json"]
     told = "".join(f"{path}\n" for path in written)
     assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert (
         page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()
     )
+
+
+def test_the_stored_margins_are_those_of_the_claims():
+    page = margins_page()
+    assert page == (RESULTS / "claims" / MARGINS).read_text()
+    (row,) = [line for line in page.splitlines() if line.startswith("| Y-02 |")]
+    assert row.split(" | ")[2:5] == ["Table 2", "base - hc-all >= 4 BLEU", "2026-11-21"]
 
 
 def test_update_needs_no_corpus(capsys, results, tmp_path, monkeypatch):

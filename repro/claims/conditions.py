@@ -281,7 +281,7 @@ class Claim:
                 for condition in self.conditions
             )
         except NotMeasured as missing:
-            return Verdict(self.name, "not run", missing=f"{missing.where}: {missing.what}")
+            return Verdict(self.name, "not run", missing=_said(missing))
         status = combine([condition.outcome for condition in judged])
         return Verdict(self.name, status, judged, planned=self.seeds)
 
@@ -310,3 +310,9 @@ def loss(
 ) -> Contrast:
     """Bound what the second setting loses against the first, in BLEU."""
     return Contrast(((1, of), (-1, without)), at_least, at_most)
+
+
+def _said(missing: NotMeasured) -> str:
+    """Say what is missing, and how to get it where `repro run` alone does not."""
+    mend = "" if missing.mend.startswith("repro run") else f"; {missing.mend}"
+    return f"{missing.where}: {missing.what}{mend}"

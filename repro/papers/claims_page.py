@@ -24,6 +24,7 @@ from repro.plots.vector import svg
 
 SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")
 COLUMNS = 100
+MARGINS = "MARGINS.md"  # beside the verdicts
 
 
 def claims_page(folder: Path) -> str:
@@ -78,10 +79,11 @@ def margins_page() -> str:
     parts = [
         "# Margins, and the day on which each was fixed",
         "Generated from the claims by `repro results --update`. A verdict compares numbers with "
-        "these bounds. They are older than the runs that they judge, but where "
-        "[CHANGES.md](CHANGES.md) says otherwise: those of 2026-11-29 were fixed when most of "
-        "these runs were there, for claims that nobody had computed before. A reason is given "
-        "where one was written down on that day.",
+        "these bounds. Those of 2026-11-21 are in the history of the project from 14:02 of that "
+        "day on: after first scores on the generated corpus and two runs on captions (base and "
+        "hc-sa, one seed), and before all other runs. When those of 2026-11-29 were fixed, most "
+        "runs were there, and some of the numbers were known. [CHANGES.md](CHANGES.md) has what "
+        "was changed since, and why. A reason is given where one was written down on that day.",
     ]
     for paper in map(load_paper, PAPERS):
         rows = [

@@ -6,7 +6,7 @@ from repro.claims.conditions import Claim
 from repro.claims.outcomes import STATUSES, Verdict
 from repro.claims.verdict_fields import StoredVerdict
 from repro.markdown import table
-from repro.papers.verdicts import verdict_on
+from repro.papers.verdicts import NO_DATA, experiments_of, verdict_on
 
 
 def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
@@ -57,9 +57,17 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
                 f"     {scale}: {verdict.said}: {verdict.reason}",
                 *(f"         {line}" for line in verdict.evidence),
                 *([f"         seeds: {verdict.seeds_said}"] if verdict.seeds_said else []),
+                *(f"         run it: {command}" for command in _commands(claim, scale, verdict)),
             ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
+    """Return the command that makes the missing records of a claim; none if none is missing."""
+    if verdict.status != NO_DATA or (claim.scales is not None and scale not in claim.scales):
+        return []
+    return [f"repro run {' '.join(experiments_of(claim))} --scale {scale}"]
 
 
 def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:

@@ -67,6 +67,27 @@ def claims_of(name: str | None = None) -> list[Claim]:
     return found
 
 
+def experiments_of(claim: Claim) -> list[str]:
+    """Return the fewest experiments of a claim's paper that make the records of its claim.
+
+    They are found one after the other, each with the most records that are still missing.
+    """
+    paper = next(paper for paper in map(load_paper, PAPERS) if claim in paper.claims)
+    wanted = {("scores", setting) for setting in claim.settings()} | set(claim.measures())
+    makes = {
+        f"{paper.name}.{experiment.name}": {("scores", setting) for setting in experiment.settings}
+        | {(kind, setting) for kind, of in experiment.measures.items() for setting in of}
+        for experiment in paper.experiments
+    }
+    chosen: list[str] = []
+    while wanted and (best := max(makes, key=lambda name: len(makes[name] & wanted))):
+        if not makes[best] & wanted:
+            break
+        chosen.append(best)
+        wanted -= makes[best]
+    return chosen
+
+
 def of_scores(claims: Iterable[Claim]) -> list[Claim]:
     """Return the claims that depend on scores alone, so that other test sets can judge them."""
     return [claim for claim in claims if not claim.measures()]
