@@ -59,7 +59,7 @@ def map_of(setting: Setting, site: str, layers: list[np.ndarray]) -> dict:
 
 
 def test_the_first_token_leads_where_it_has_more_weight_than_others_beyond_the_neighbours():
-    """Six queries; those from the fourth on have the first token and others beyond their neighbours."""
+    """Six queries; from the fourth on they have the first token and others beyond neighbours."""
     weights = np.zeros((1, 6, 6))
     for query in range(6):
         weights[0, query, : query + 1] = 0.1
@@ -75,7 +75,7 @@ def test_the_first_token_leads_where_it_has_more_weight_than_others_beyond_the_n
 
 
 def test_heads_of_a_type_are_found_in_every_layer():
-    """Global, local, forward, backward; each layer's directed heads look as far as the layer says."""
+    """Global, local, forward, backward; directed heads look as far as their layer says."""
     mma, size = Setting("mma"), 5
     at_itself, next_one = np.eye(size), np.roll(np.eye(size), 1, axis=1)
     flat = np.full((size, size), 1 / size)

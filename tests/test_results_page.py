@@ -11,12 +11,12 @@ from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored
 from repro.files import write_json
-from repro.papers.claims_page import claims_page, margins_page
+from repro.papers import PAPERS
+from repro.papers.claims_page import MARGINS, claims_page, margins_page
 from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.summary import (
     BEGIN,
     END,
-    MARGINS,
     commands_to_go_on,
     main_claims_table,
     summary,
@@ -83,7 +83,8 @@ def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
         "| not run | not run | **undecided**: +0.25, 95 % -2.00 to +2.50, 3 seeds |"
     )
     page = claims_page(tmp_path)
-    assert all(page.count(f"\n| {claim.name} | ") == 1 for claim in claims_of())
+    for claim in claims_of():
+        assert page.count(f"\n| {claim.name} | {claim.statement} | ") == 1
     assert "| -1.2 to +0.4 on eight tasks | not run | not run | not run | undecided |" in page
     assert f"     enja: undecided: {far.reason}\n         {far.evidence[0]}" in page
     assert (
@@ -97,10 +98,10 @@ def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results)
         RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("README.md")
     )
     page = results / "claims" / "README.md"
-    margins = results / "claims" / MARGINS
-    pages = (results / "README.md", page, margins)
-    files = (*pages, results / "behaviour.json", results / "MANIFEST.json")
-    told = "".join(f"{file}\n" for file in files)
+    pictures = [page.with_name(f"{name}.svg") for name in PAPERS]
+    written = [results / "README.md", page, *pictures, page.with_name(MARGINS)]
+    written += [results / "behaviour.json", results / "MANIFEST.json"]
+    told = "".join(f"{path}\n" for path in written)
     assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert (
         page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()

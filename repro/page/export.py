@@ -117,8 +117,8 @@ def _attention(spec: str, site: str, length_ratio: float | None) -> dict[str, An
         return None
     if name not in IN_PAGE:
         what = f"'{name}' is not in the page's engine, which knows {', '.join(IN_PAGE)}"
-        mend = "write its counterpart in repro/page/engine/attention, and a line in registry.js"
-        raise InputError(f"model.{site}", what, mend)
+        fix = "write its counterpart in repro/page/engine/attention, and a line in registry.js"
+        raise InputError(f"model.{site}", what, fix)
     options = {option: parameter.default for option, parameter in options_of(name).items()} | given
     if name == "gaussian":
         options |= _gaussian(options, site, length_ratio)

@@ -24,6 +24,7 @@ from repro.plots.vector import svg
 
 SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")
 COLUMNS = 100
+MARGINS = "MARGINS.md"  # beside the verdicts
 
 
 def claims_page(folder: Path) -> str:

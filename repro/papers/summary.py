@@ -15,7 +15,14 @@ from repro.errors import MachineError
 from repro.files import write_atomic
 from repro.markdown import table
 from repro.papers import PAPERS, load_paper
-from repro.papers.claims_page import SCALES, claims_page, effects_pictures, margins_page, wrapped
+from repro.papers.claims_page import (
+    MARGINS,
+    SCALES,
+    claims_page,
+    effects_pictures,
+    margins_page,
+    wrapped,
+)
 from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.report import (
     COVERAGE_EXPLAINED,
@@ -40,7 +47,6 @@ from repro.papers.verdicts import (
 from repro.records.report import render_results
 from repro.records.stored import VERDICTS, load_records
 
-MARGINS = "MARGINS.md"  # beside the verdicts
 # what the five papers are cited for
 MAIN_CLAIMS = ("R-01", "Y-01", "Y-02", "Y-04", "M-01", "Z-02", "V-01")
 OPEN = tuple(status for status in STATUSES if status not in DECIDED)

@@ -15,7 +15,7 @@ WIDTH = 500  # pixels: its letters are still read on a phone, where the picture 
 LINE, AXIS = 18, 52  # pixels of a line and of an axis
 LEFT, RIGHT = 84, 62  # pixels of the names of rows, and of their numbers
 COLUMNS = 60  # letters of a line of the title
-MOST_TICKS, STEPS = 8, (0.25, 0.5, 1, 2, 5, 10, 20, 50, math.inf)
+MOST_TICKS, STEPS = 8, (0.25, 0.5, 1, 2, 5, 10, 20, 50)
 BOUND = "bound of the claim"
 
 

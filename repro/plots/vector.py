@@ -1,4 +1,4 @@
-"""Make the SVG of a figure: sharp at any size, with words, and with ink for light and dark pages."""
+"""Make the SVG of a figure: sharp at any size, with words, readable on light and dark pages."""
 
 import html
 import re
