@@ -324,7 +324,11 @@ DAMAGES: list[tuple[str, Callable[[Record], Any], str]] = [
         ("scores", without(key), f"{key} is missing")
         for key in ("config", "scores", "run", "config_digest", "tables", "sentences", "search")
     ),
-    *((kind, without("provenance"), "provenance is missing") for kind in KINDS),
+    *(
+        (kind, without("provenance"), "provenance is missing")
+        for kind in KINDS
+        if kind not in ON_REQUEST  # of these none is stored
+    ),
     (
         "scores",
         lambda r: r["config"]["train"].pop("max_updates"),
