@@ -25,6 +25,8 @@ ROLES = [[("positional",), ("rare", "syntactic"), ("unknown",)], [(), (), ()]]
 INTERVALS = Measured([90, 80], [85, 70], [92, 95])
 NO_SENTENCE = Measured([90, NAN], [85, NAN], [92, NAN])  # in the second bin
 
+READING = plots.Reading(0.5, -0.5, 1.5, "undecided")
+
 COUNTS = np.arange(24).reshape(2, 3, 4)
 
 FIGURES = {  # one of each kind, with markup wherever text goes in
@@ -83,6 +85,14 @@ FIGURES = {  # one of each kind, with markup wherever text goes in
     ),
     "curves": lambda: curves({MARKUP: ([1, 2], [3.0, 2.5])}, MARKUP, MARKUP),
     "speed_by_length": lambda: plots.speed_by_length({MARKUP: ([16, 32], [900.0, 500.0])}, MARKUP),
+    "forest": lambda: plots.forest(
+        MARKUP,
+        {
+            MARKUP: [plots.Effect(MARKUP, MARKUP, [plots.EffectRow(MARKUP, READING, MARKUP)], 0.0)],
+            "own": [plots.Effect("a", "b", [plots.EffectRow("c", READING, "d")], None, 1.0)],
+        },
+        own_scales="own",
+    ),
     "published_beside_reproduced": lambda: plots.published_beside_reproduced(
         [Difference(MARKUP, NAN, -0.2, -0.5, 0.1)]
     ),

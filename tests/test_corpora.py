@@ -164,7 +164,9 @@ def test_importing_is_cheap() -> None:
 def test_records_are_complete() -> None:
     for name, record in CORPORA.items():
         assert record.about and record.licence and record.citation, name
-        assert (record.folder or name.startswith("mini")) and len(record.languages) >= 2, name
+        assert (record.folder or record.parts or name.startswith("mini")) and len(
+            record.languages
+        ) >= 2, name
 
 
 def test_a_folder_that_cannot_be_named_in_the_encoding_of_file_names_is_not_said_to_be_missing(

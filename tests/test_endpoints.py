@@ -16,7 +16,8 @@ from repro.claims.parts import beyond_likelihood, brevity_part, logarithmic_mean
 from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored, as_verdict, first_difference, verdict_faults
 from repro.papers.endpoints import apart, apart_table, disagreement
-from repro.papers.verdicts import FORMAT, verdict_table
+from repro.papers.verdict_text import verdict_table
+from repro.papers.verdicts import FORMAT
 from repro.records.sentences import REFERENCE_WORDS, Table
 from repro.statistics.noise import SeedNoise
 from repro.statistics.resampling import bleu_of_sums, brevity_of_sums

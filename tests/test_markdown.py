@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from repro.markdown import escape, table, visible
-from repro.papers.report import Section, as_html
+from repro.papers.pages import as_html
+from repro.papers.report import Section
 from repro.records.report import render, render_results
 from repro.records.stored import load_records
 

@@ -7,7 +7,8 @@ from command_line import refused
 
 from repro.cli.options import check_ours, check_report
 from repro.errors import InputError
-from repro.papers.report import Section, as_html
+from repro.papers.pages import as_html
+from repro.papers.report import Section
 from repro.records.report import render
 from repro.records.stored import load_records
 

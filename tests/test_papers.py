@@ -29,12 +29,13 @@ from repro.measures.registry import JOINT_MEASURES, MEASURES
 from repro.papers import PAPERS, Experiment, find_experiments, load_paper
 from repro.papers.heads import rare_table
 from repro.papers.printed import _numbers, printed_numbers
+from repro.papers.printed_tables import printed_grid
 from repro.papers.pruned import PRUNED
 from repro.papers.pruned_roles import survival_difference
 from repro.papers.pruning_tables import curve_figure, roles_table
 from repro.papers.report import experiment_section, experiment_status
 from repro.papers.runner import plan
-from repro.papers.tables import Row, printed_grid, score_table
+from repro.papers.tables import Row, score_table
 from repro.papers.verdicts import claims_of
 from repro.presets import SCALES
 

@@ -19,7 +19,7 @@ from repro.plots import (
     picture,
 )
 from repro.plots.diagrams import ON_PALE
-from repro.plots.still import draw
+from repro.plots.drawing import draw
 from repro.plots.style import COLORS, INK
 
 

@@ -14,7 +14,8 @@ from repro.core.config import SITES
 from repro.core.decoding import SearchConfig
 from repro.markdown import table
 from repro.papers import find_experiments
-from repro.papers.report import Section, _costs, as_html, as_markdown, report_sections
+from repro.papers.pages import as_html, as_markdown
+from repro.papers.report import Section, _costs, report_sections
 from repro.papers.tables import Row, score_table
 from repro.presets import SCALES, SYSTEMS, resolve
 from repro.records.report import _made_with, costs_table, means_table

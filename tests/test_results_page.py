@@ -11,15 +11,14 @@ from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored
 from repro.files import write_json
+from repro.papers.claims_page import claims_page, margins_page
 from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.summary import (
     BEGIN,
     END,
     MARGINS,
-    claims_page,
     commands_to_go_on,
     main_claims_table,
-    margins_page,
     summary,
 )
 from repro.papers.verdicts import FORMAT, claims_of

@@ -27,7 +27,7 @@ from repro.plots import (
 )
 from repro.plots.description import describe, plain_text
 from repro.plots.diagrams import ON_PALE
-from repro.plots.still import draw
+from repro.plots.drawing import draw
 from repro.plots.style import INK
 
 

@@ -15,12 +15,13 @@ from repro.papers import find_experiments
 from repro.papers.figures import accuracy_figure, entropy_figure, gap_figure
 from repro.papers.heads import divergence_table, entropy_table, relations_table
 from repro.papers.printed import printed_numbers, printed_remarks
+from repro.papers.printed_tables import printed_table
 from repro.papers.pruned import PRUNED
 from repro.papers.raganato2020.experiments import MASKS
 from repro.papers.report import experiment_section, missing_records
 from repro.papers.speed import speed_table
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
-from repro.papers.tables import length_table, mask_table, printed_table
+from repro.papers.tables import length_table, mask_table
 from repro.records.sentences import REFERENCE_WORDS
 from repro.records.stored import load_records
 

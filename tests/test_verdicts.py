@@ -9,6 +9,7 @@ from paper_records import BASE, HARD, claim_of
 from repro.claims.conditions import POSITIVE, Check, Contrast, better, loss, not_worse
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
+from repro.claims.verdict_fields import as_stored, as_verdict
 from repro.errors import InputError
 from repro.papers.verdict_text import side_by_side, verdict_table
 from repro.papers.verdicts import (
@@ -86,6 +87,15 @@ def test_what_is_missing_is_named(evidence):
     assert verdict.reason == "sh-x: not trained at smoke"
     with pytest.raises(NotMeasured, match="speed of base, seed 1: not measured at smoke"):
         evidence.one("speed", BASE)
+
+
+def test_power_is_said_before_the_runs(evidence):
+    claim = claim_of(not_worse(Setting("sh-x"), BASE, 1.0))
+    verdict = claim.judge(evidence, lambda _: -0.5)
+    ((at_zero, reported),) = verdict.power
+    assert (at_zero.truth, reported.truth) == (0.0, -0.5) and 0 < reported.chance < at_zero.chance
+    assert verdict.notes == (f"power before its runs: {at_zero}; {reported}",)
+    assert as_verdict(as_stored(verdict, "0")) == verdict
 
 
 def test_a_margin_cannot_move_after_its_result(tmp_path, evidence):

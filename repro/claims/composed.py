@@ -46,7 +46,7 @@ class InBins:
     def judge(self, evidence: Evidence) -> Judged:
         return Judged.by_bounds(self, self.number(evidence))
 
-    def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
+    def errors(self, evidence: Evidence, found: Estimate | None, seeds: int) -> Errors | None:
         return errors_of(found, seeds)
 
     def describe(self) -> str:
@@ -103,7 +103,7 @@ class Given:
         reason = f"its premise is not shown: {premise.condition}: {premise.found or premise.reason}"
         return Judged(self.describe(), "void", reason=reason)
 
-    def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
+    def errors(self, evidence: Evidence, found: Estimate | None, seeds: int) -> Errors | None:
         return self.condition.errors(evidence, found, seeds)
 
     def describe(self) -> str:

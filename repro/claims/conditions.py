@@ -59,7 +59,7 @@ from repro.claims.outcomes import (
 )
 from repro.claims.settings import Setting
 from repro.claims.structure import POSITIVE, as_floats, bounds_in_words, function_of, system_digest
-from repro.claims.testable import errors_of, with_power
+from repro.claims.testable import errors_of, power_of, with_power
 from repro.statistics.intervals import Estimate, Undefined
 from repro.statistics.power import Errors
 
@@ -96,7 +96,7 @@ class Condition(Protocol):
     def judge(self, evidence: Evidence) -> Judged:
         """Decide it by the records, and keep the deciding number."""
 
-    def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
+    def errors(self, evidence: Evidence, found: Estimate | None, seeds: int) -> Errors | None:
         """Return the errors of its number with so many seeds; None if they are not known."""
 
     def describe(self) -> str:
@@ -139,7 +139,7 @@ class Contrast:
     def judge(self, evidence: Evidence) -> Judged:
         return Judged.by_bounds(self, self.number(evidence))
 
-    def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
+    def errors(self, evidence: Evidence, found: Estimate | None, seeds: int) -> Errors | None:
         return evidence.planned_errors(self.terms, seeds)
 
     def describe(self) -> str:
@@ -186,7 +186,7 @@ class Check:
             return Judged(self.describe(), "void", reason=str(reason))
         return Judged.by_bounds(self, found if isinstance(found, Estimate) else Estimate(found))
 
-    def errors(self, evidence: Evidence, found: Estimate, seeds: int) -> Errors | None:
+    def errors(self, evidence: Evidence, found: Estimate | None, seeds: int) -> Errors | None:
         return errors_of(found, seeds)
 
     def describe(self) -> str:
@@ -281,7 +281,12 @@ class Claim:
                 for condition in self.conditions
             )
         except NotMeasured as missing:
-            return Verdict(self.name, "not run", missing=_said(missing))
+            why = _said(missing)
+            power = tuple(
+                power_of(one, one.errors(evidence, None, self.seeds), reported(one))
+                for one in self.conditions
+            )
+            return Verdict(self.name, "not run", missing=why, planned=self.seeds, power=power)
         status = combine([condition.outcome for condition in judged])
         return Verdict(self.name, status, judged, planned=self.seeds)
 

@@ -118,6 +118,7 @@ class Verdict:
         missing: why it was not run.
         planned: how many seeds of each system the claim asks for; 0 = not said.
         first_look: the fewest and the most seeds when a verdict was first stored.
+        power: of each condition of a claim that was not run; that of others is in `conditions`.
     """
 
     claim: str
@@ -126,6 +127,7 @@ class Verdict:
     missing: str = ""
     planned: int = 0
     first_look: tuple[int, int] | None = None
+    power: tuple[tuple[Power, ...], ...] = ()
 
     @property
     def reason(self) -> str:
@@ -168,6 +170,13 @@ class Verdict:
     def said(self) -> str:
         """The status, and what likelihood says beside it."""
         return f"{self.status}; likelihood: {self.likelihood}" if self.likelihood else self.status
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else a reader must know, one line each: missing or added seeds, power."""
+        seeds = [f"seeds: {self.seeds_said}"] if self.seeds_said else []
+        power = ["; ".join(map(str, of)) for of in self.power if of]
+        return (*seeds, *(f"power before its runs: {of}" for of in power))
 
     @property
     def is_of_one_seed(self) -> bool:

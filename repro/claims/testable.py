@@ -47,17 +47,7 @@ def with_power(
     found = judged.found
     if found is None:
         return judged
-    truths = [
-        (condition.null, ZERO),
-        (reported, REPORTED),
-        (_half_known(condition, found), HALF_KNOWN),
-    ]
-    bounds = condition.at_least, condition.at_most
-    power = tuple(
-        Power(truth, of, errors.chance_to_hold(truth, *bounds))
-        for truth, of in truths
-        if truth is not None and errors is not None
-    )
+    power = power_of(condition, errors, reported, found)
     judged = replace(judged, power=power)
     reason = _ceiling(condition, found) if judged.outcome in ("holds", "open") else ""
     if judged.outcome == "open" and errors is not None:
@@ -65,13 +55,36 @@ def with_power(
     return replace(judged, outcome="not testable", reason=reason) if reason else judged
 
 
-def errors_of(found: Estimate, seeds: int) -> Errors | None:
+def power_of(
+    condition: Testable,
+    errors: Errors | None,
+    reported: float | None,
+    found: Estimate | None = None,
+) -> tuple[Power, ...]:
+    """Return the chances that a condition holds at all known truths; none without errors.
+
+    Args:
+        condition, errors, reported: see `with_power`.
+        found: its number, if it was run.
+    """
+    known = _half_known(condition, found) if found else None
+    truths = ((condition.null, ZERO), (reported, REPORTED), (known, HALF_KNOWN))
+    return tuple(
+        Power(truth, of, errors.chance_to_hold(truth, condition.at_least, condition.at_most))
+        for truth, of in truths
+        if truth is not None and errors is not None
+    )
+
+
+def errors_of(found: Estimate | None, seeds: int) -> Errors | None:
     """Return the errors that a number has with so many seeds, by the interval that it has now.
 
     The interval is taken for a normal one's. A variance over a few seeds alone says little of that
     over more: then the errors are not known.
     """
-    if found.low is None or found.high is None or (found.unit and not found.counts_seeds):
+    if found is None or found.low is None or found.high is None:
+        return None
+    if found.unit and not found.counts_seeds:
         return None
     few = min(seeds, found.seeds[0]) if found.seeds else seeds
     if few < seeds and not found.unit:

@@ -61,6 +61,7 @@ class StoredVerdict(TypedDict):
     missing: NotRequired[str]
     planned: NotRequired[int]
     first_look: NotRequired[list[int]]
+    power: NotRequired[list[list[StoredPower]]]
     conditions: list[StoredCondition]
 
 
@@ -85,6 +86,8 @@ def as_stored(verdict: Verdict, test: str) -> StoredVerdict:
         stored["missing"] = verdict.missing
     if verdict.planned:
         stored["planned"] = verdict.planned
+    if any(verdict.power):
+        stored["power"] = [[*map(_stored_power, of)] for of in verdict.power]
     if verdict.first_look:
         stored["first_look"] = list(verdict.first_look)
     return stored
@@ -102,9 +105,7 @@ def _stored_number(judged: Judged) -> StoredNumber:
     if judged.reason:
         stored["reason"] = judged.reason
     if judged.power:
-        stored["power"] = [
-            StoredPower(truth=one.truth, of=one.of, chance=one.chance) for one in judged.power
-        ]
+        stored["power"] = [*map(_stored_power, judged.power)]
     if judged.found is None:
         return stored
     for field in fields(Estimate):
@@ -112,6 +113,10 @@ def _stored_number(judged: Judged) -> StoredNumber:
         if field.name == "value" or (field.name != "step" and value != field.default):
             stored[field.name] = _plain(value)  # type: ignore[literal-required]
     return stored
+
+
+def _stored_power(power: Power) -> StoredPower:
+    return StoredPower(truth=power.truth, of=power.of, chance=power.chance)
 
 
 def _plain(value: Any) -> Any:
@@ -132,6 +137,7 @@ def as_verdict(stored: StoredVerdict) -> Verdict:
         stored.get("missing", ""),
         stored.get("planned", 0),
         (first[0], first[1]) if first else None,
+        tuple(tuple(Power(**one) for one in of) for of in stored.get("power", ())),
     )
 
 

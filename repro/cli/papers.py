@@ -171,7 +171,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     if dry_run:
         return _list_trainings(missing)
 
-    from repro.papers.report import write_report
+    from repro.papers.pages import write_report
 
     try:
         errors = execute_plan(
@@ -434,8 +434,8 @@ def claims(name, scale, results, discard, splits) -> None:
         click.echo(f"{claim.name}  {verdict.status:<17} {claim.statement}")
         for line in verdict.evidence or [verdict.reason]:
             click.echo(f"      {line}")
-        if verdict.seeds_said:
-            click.echo(f"      seeds: {verdict.seeds_said}")
+        for note in verdict.notes:
+            click.echo(f"      {note}")
     click.echo(", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items()))
     if note := inexact_note(evidence):
         click.echo(note)

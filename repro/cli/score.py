@@ -195,15 +195,17 @@ def _compare(first: "list[Record]", second: "list[Record]") -> None:
 def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Path) -> None:
     """Write a report; the last line printed is its path.
 
-    With RUNS: their scores, costs, differences and examples. Without: every claim, table and figure
-    of the five papers by the stored results of a scale. That report is Markdown, with one page of
-    HTML beside it.
+    With RUNS: their scores, costs, differences and examples. Without: every claim, effect, table
+    and figure of the five papers by the stored results of a scale. That report is Markdown, with
+    one page of HTML beside it. RUNS may also name papers, such as you2020: then it is about those.
     """
-    if not runs:
+    from repro.papers import PAPERS
+
+    if set(runs) <= set(PAPERS):
         check_unused(
             ["split"], "is for a report on RUNS: the papers' test set is that of the scale"
         )
-        return _report_on_papers(scale, results, out)
+        return _report_on_papers(scale, results, out, list(dict.fromkeys(runs)) or list(PAPERS))
     check_unused(["scale", "results"], "is for the report on the papers: RUNS have their own")
 
     found = [gallery.find(run) for run in runs]
@@ -229,22 +231,20 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
     click.echo(out)
 
 
-def _report_on_papers(scale: str, results: Path, out: Path) -> None:
+def _report_on_papers(scale: str, results: Path, out: Path, papers: list[str]) -> None:
     check_report(out)
     check_translates(scale)
     check_results(results)
 
     from repro.claims.evidence import Evidence
-    from repro.papers.report import report_sections, write_report
+    from repro.papers.pages import write_report
+    from repro.papers.report import report_sections
     from repro.records.stored import load_records
 
     with damage_named(results):
         evidence = Evidence(scale, load_records(results, None))
-        for path in reversed(
-            write_report(
-                report_sections(scale, evidence, results), f"repro: five papers at {scale}", out
-            )
-        ):
+        sections = report_sections(scale, evidence, results, papers)
+        for path in reversed(write_report(sections, f"repro: papers at {scale}", out)):
             click.echo(path)
 
 

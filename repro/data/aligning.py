@@ -95,7 +95,8 @@ def align(
                 errors.append(InputError(*shift))
     numbers = {language: side.numbers for language, side in sides.items()}
     columns = {language: [text.strip() for text in side.lines] for language, side in sides.items()}
-    split = Split(columns, numbers, {language: side.name for language, side in sides.items()})
+    names = {language: [side.name] * len(side.lines) for language, side in sides.items()}
+    split = Split(columns, numbers, names)
     is_table = len({side.name for side in sides.values()}) == 1
     labels = {
         language: f"{side.name}, {language}" if is_table else side.name

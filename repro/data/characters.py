@@ -102,7 +102,7 @@ def find_faults(text: str) -> list[Fault]:
     variation selectors are no faults where they change how a letter or an emoji looks. U+200B has
     its own reason in lines of Thai, Lao, Burmese and Khmer, where it separates words.
     """
-    if not _SUSPECT.search(text):
+    if _is_plain(text) or not _SUSPECT.search(text):
         return []
     is_unspaced = bool(_OF_UNSPACED.search(text))
     found = (
@@ -120,7 +120,7 @@ def clean_line(text: str) -> str:
     The faults are those of `find_faults`. A character that breaks lines or looks like a blank
     becomes a blank, and so does U+200B in lines of Thai, Lao, Burmese and Khmer.
     """
-    if not _SUSPECT.search(text):
+    if _is_plain(text) or not _SUSPECT.search(text):
         return text
     return _FAULT.sub(
         lambda match: (
@@ -147,11 +147,18 @@ def normalise(text: str) -> str:
     characters are ignored, and so are blanks between letters of scripts that need none. A text of
     punctuation alone is kept, so that ``?`` and ``!`` are different sentences.
     """
+    if _is_plain(text):
+        return _NOT_WORDS.sub(" ", text.lower()).strip() or text
     seen = _UNSEEN.sub(
         lambda match: " " * bool(_BLANK.match(match.group())), text.translate(_ACCENTS_ALONE)
     )
     folded = _NOT_WORDS.sub(" ", unicodedata.normalize("NFKC", seen).casefold()).strip()
     return _BLANKS_OF_UNSPACED.sub("", folded) or text
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether a text is printable ASCII, which needs none of the slow steps."""
+    return text.isascii() and text.isprintable()
 
 
 def _fault_reason(character: str, is_unspaced: bool) -> str:

@@ -33,6 +33,7 @@ from repro.data.catalogue import CORPORA, OWN_SETS, CorpusRecord, OnLeak, Task
 from repro.data.characters import clean_line
 from repro.data.formats import Sides, unread_files
 from repro.data.hub import load_from_hub
+from repro.data.joining import join_corpora
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, pairs_without_overlap
 from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, column_digest
 from repro.data.text import MAX_CHARS, compose_accents, together
@@ -109,6 +110,21 @@ def survey_corpus(
             f"was asked for {languages[0]} alone",
             "name two languages, or none for all that there are",
         )
+    return _find_leaks(_assemble(name, record, languages, root, max_chars), record.on_leak)
+
+
+def _assemble(
+    name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int
+) -> ParallelCorpus:
+    """Read a corpus, align and cut it, and compare it with its checksums."""
+    if record.parts:
+        return join_corpora(
+            name,
+            {
+                part: _assemble(part, CORPORA[part], languages or record.languages, root, max_chars)
+                for part in record.parts
+            },
+        )
     sides, is_from_hub = _read_sides(name, record, languages, root, max_chars)
     sides = {
         split: {
@@ -122,7 +138,7 @@ def survey_corpus(
         corpus = _cut_into_splits(corpus, record.split)
     if max_chars >= MAX_CHARS:
         _check_sums(corpus, record, is_from_hub)
-    return _find_leaks(corpus, record.on_leak)
+    return corpus
 
 
 def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
@@ -476,7 +492,7 @@ def _check_sums(corpus: ParallelCorpus, record: CorpusRecord, is_from_hub: bool)
             continue
         what = f"SHA-256 of its text is {found[:12]}…, of the published one {expected[:12]}…"
         if not is_from_hub:
-            file = corpus.splits[split].names[language]
+            file = corpus.splits[split].names[language][0]
             raise DamagedFileError(
                 f"{corpus.name}/{file}", what, "get it again, or load the folder as local:FOLDER"
             )
@@ -506,20 +522,22 @@ def _find_leaks(corpus: ParallelCorpus, on_leak: OnLeak) -> ParallelCorpus:
             if (overlap := find_overlap(name, indices[name], other, indices[other]))
         ]
         if found and on_leak == "drop":
+            corpus.notes.extend(f"{leak}; these pairs are left out of {other}" for leak in found)
             kept = pairs_without_overlap(indices[other], [indices[name] for name in held_out])
             language = corpus.languages[0]
             dropped = sorted(set(range(len(splits[other]))) - set(kept))
             skipped += [
                 Skipped(
                     other,
-                    splits[other].names[language],
+                    splits[other].names[language][place],
                     splits[other].numbers[language][place],
                     "leak",
                 )
                 for place in dropped
             ]
             splits[other] = splits[other].select(kept)
-            indices[other] = SentenceIndex(splits[other].columns)
+            if other == "dev":  # train is compared with nothing further
+                indices[other] = SentenceIndex(splits[other].columns)
         else:
             leaks += found
     leaks.sort(

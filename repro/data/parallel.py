@@ -40,29 +40,27 @@ class Split:
     Args:
         columns: the sentences by language; the n-th of each are translations of each other.
         numbers: by language, the line number of each sentence in its file.
-        names: by language, the name of its file.
+        names: by language, the name of the file of each sentence.
     """
 
     columns: dict[str, list[str]]
     numbers: Mapping[str, Sequence[int]]
-    names: dict[str, str]
+    names: Mapping[str, Sequence[str]]
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
     def place(self, index: int, language: str) -> str:
         """Return the file and line of a sentence, as in ``train.de:17``."""
-        return f"{self.names[language]}:{self.numbers[language][index]}"
+        return f"{self.names[language][index]}:{self.numbers[language][index]}"
 
     def select(self, indices: Sequence[int]) -> "Split":
         """Return the split with only these pairs, in this order."""
-        columns = {
-            language: [column[i] for i in indices] for language, column in self.columns.items()
-        }
-        numbers = {
-            language: [column[i] for i in indices] for language, column in self.numbers.items()
-        }
-        return Split(columns, numbers, self.names)
+        columns, numbers, names = (
+            {language: [column[i] for i in indices] for language, column in field.items()}
+            for field in (self.columns, self.numbers, self.names)
+        )
+        return Split(columns, numbers, names)
 
 
 @dataclass(frozen=True)

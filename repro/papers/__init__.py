@@ -9,6 +9,7 @@ and renders the results beside the printed numbers. A paper is a package here an
     claims      Claim, Check, better, not_worse, decide, STATUSES, claims_of, of_scores
     verdicts    judge, load_verdicts, update_verdicts, count_verdicts, as_verdict, side_by_side,
                 scales_with_verdicts, further_test_sets
+    effects     forest, FOREST_EXPLAINED, effects_table
     show        experiment_section, score_table, Row, status_line, gap_figure, gap_curve_figure,
                 head_figures, layer_cost, apart, apart_table, disagreement
 """
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from repro.claims.conditions import STATUSES, Check, better, decide, not_worse
     from repro.claims.evidence import NotMeasured
     from repro.papers import zeng2021
+    from repro.papers.effects import effects_table
     from repro.papers.endpoints import apart, apart_table, disagreement
     from repro.papers.figures import gap_curve_figure, gap_figure, head_figures, layer_cost
+    from repro.papers.forest_plot import FOREST_EXPLAINED, forest
     from repro.papers.printed import printed_numbers
     from repro.papers.pruned import PRUNED
     from repro.papers.report import experiment_section

@@ -23,7 +23,6 @@ from repro.statistics.intervals import Estimate
 
 Figures = dict[str, Figure]
 
-SCALING = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "scaling.json"
 # The word that each token of the drawn patterns belongs to.
 EXAMPLE_WORDS = (0, 1, 1, 2, 3, 4, 4, 4, 5)
 PATTERNS_EXPLAINED = (
@@ -236,14 +235,12 @@ def head_figures(record: Record) -> Figures:
 
 def length_cost_figure(_evidence: Evidence) -> Figures:
     """Draw the measured cost of one attention layer by length, if benchmarks are at hand."""
+    measured = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "scaling.json"
     # An installed package has no repository around it.
-    if not SCALING.exists():
+    if not measured.exists():
         return {}
-    return {
-        "Cost of one attention layer, 4,096 tokens in sentences of each length": layer_cost(
-            json.loads(SCALING.read_bytes())["rows"]
-        )
-    }
+    title = "Cost of one attention layer, 4,096 tokens in sentences of each length"
+    return {title: layer_cost(json.loads(measured.read_bytes())["rows"])}
 
 
 def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:

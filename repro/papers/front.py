@@ -11,7 +11,7 @@ import torch
 from repro.analysis.reading import read
 from repro.analysis.weights import collect_weights, weights
 from repro.claims.conditions import Verdict
-from repro.papers import PAPERS, Paper, load_paper
+from repro.papers.headlines import FINDINGS, cited
 from repro.papers.verdicts import claims_of, load_verdicts, verdict_on
 from repro.plots.description import describe
 from repro.plots.maps import attention_maps
@@ -25,14 +25,6 @@ GUIDE = Path("docs/results.md")
 SCALE = "multi30k"  # the one with real text at which all claims have been judged
 MODEL, SENTENCE = "multi30k-base", "A man rides a red bicycle."
 PICTURED = "Y-01"  # the claim that the picture is about
-# claim -> what its paper does, and the sign that turns its number into a gain
-FINDINGS = {
-    "V-01": ("prune the encoder to at most a quarter of its heads", 1),
-    "R-01": ("fix all but one head of each encoder layer", 1),
-    "M-01": ("let some heads look only left, only right, or only nearby", 1),
-    "Z-02": ("pass one learned matrix from layer to layer, whatever the words are", 1),
-    "Y-02": ("fix every head, even those that link the decoder to the source", -1),
-}
 
 
 def front_page(folder: Path) -> tuple[str, bytes]:
@@ -46,7 +38,7 @@ def front_page(folder: Path) -> tuple[str, bytes]:
     title = "Every head of self-attention replaced by such a Gaussian: "
     figure = two_heads().update_layout(title_text=title + effect(shown))
     sentences = [
-        f"- [{_cited(verdict.claim)[0]}]({_cited(verdict.claim)[1].url}) {change}: "
+        f"- [{cited(verdict.claim)[0]}]({cited(verdict.claim)[1].url}) {change}: "
         f"{effect(verdict, sign)} "
         f"([{verdict.claim}]({folder.name}/{VERDICTS}/README.md), *{verdict.status}*)."
         for verdict, (change, sign) in zip(verdicts, FINDINGS.values(), strict=True)
@@ -95,12 +87,6 @@ def two_heads() -> go.Figure:
         reading.source,
         reading.source,
     )
-
-
-def _cited(claim: str) -> tuple[str, Paper]:
-    """Return the paper of a claim, before it how it is cited."""
-    (paper,) = (p for p in map(load_paper, PAPERS) if claims_of(claim)[0] in p.claims)
-    return f"{paper.title.partition(',')[0]} et al. {paper.title[-4:]}", paper
 
 
 def _seeds(verdicts: list[Verdict]) -> str:

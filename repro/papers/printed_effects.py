@@ -145,10 +145,11 @@ def _column_differences(
             yield PrintedEffect(value, f"{place}, {dataset}, {row}")
 
 
-def _speeds(paper: str, places: Sequence[str], system: str, base: str) -> Iterator[PrintedEffect]:
-    for place in places:
-        (ours,) = printed_numbers(paper, place, row=system, column="sent/sec")
-        (other,) = printed_numbers(paper, place, row=base, column="sent/sec")
+def _ratios(column: str, system: str) -> Iterator[PrintedEffect]:
+    """Yield a cost of a system over that of base (You, Tables 3 and 7)."""
+    for place in ("Table 3", "Table 7"):
+        (ours,) = printed_numbers("you2020", place, row=system, column=column)
+        (other,) = printed_numbers("you2020", place, row="base", column=column)
         ratio = round(ours.number / other.number, DECIMALS)
         yield PrintedEffect(ratio, f"{place}, {ours.dataset}")
 
@@ -181,26 +182,52 @@ def _kept_heads(share: float, number: Callable[[int, int, int], int]) -> Iterato
     """Yield a number of the shape (encoder, decoder, cross) nearest a share of all heads."""
     cells = printed_numbers("voita2019", "Table 2")
     for dataset, rows in groupby(cells, lambda cell: cell.dataset):
-        shapes = [[int(heads) for heads in row.row.rpartition(" ")[2].split("/")] for row in rows]
+        shapes = [_heads(row) for row in rows]
         most = max(map(sum, shapes))
         nearest = min(shapes, key=lambda shape: abs(sum(shape) - share * most))
         said = "/".join(map(str, nearest))
         yield PrintedEffect(number(*nearest), f"Table 2, {dataset}, heads {said}")
 
 
+def _loss_at_half() -> Iterator[PrintedEffect]:
+    """Yield the change of the largest pruned model with fewer than half of the heads."""
+    cells = printed_numbers("voita2019", "Table 2")
+    for dataset, rows in groupby(cells, lambda cell: cell.dataset):
+        whole, *others = rows
+        pruned = [cell for cell in others if cell.column == "pruned from trained"]
+        few = [cell for cell in pruned if sum(_heads(cell)) < sum(_heads(whole)) / 2]
+        largest = max(few, key=lambda cell: sum(_heads(cell)))
+        change = round(largest.number - whole.number, DECIMALS)
+        yield PrintedEffect(change, f"Table 2, {dataset}, {largest.row}")
+
+
+def _heads(cell: Printed) -> list[int]:
+    """Return the heads of encoder, decoder and cross attention in a row of Voita's Table 2."""
+    return [int(heads) for heads in cell.row.rpartition(" ")[2].split("/")]
+
+
 _LOSS, _FIGURE_3 = "text §6.2.1 / Figure 7", ("Figure 3 left", "Figure 3 right")
 _POSITIONAL = "positional heads, average maximum weight (every such head exceeds)"
+_INSERTED = "polarity-particle-kein-ins"
 _ABOVE_BASELINE = partial(
     _column_differences, "voita2019", "Table 1", "best head", "positional baseline"
 )
 
 STATED: dict[tuple[str, str], Callable[[], Iterable[PrintedEffect]]] = {
     ("you2020", "hc-sa - hc-sa/-ff - base + base/-ff"): _cost_of_no_feed_forward,
-    ("you2020", "speed of sh-x / base, median of rounds"): partial(
-        _speeds, "you2020", ("Table 3", "Table 7"), "sh-x", "base"
+    ("you2020", "speed of sh-x / base, median of rounds"): partial(_ratios, "sent/sec", "sh-x"),
+    ("you2020", "speed of hc-sa / base, median of rounds"): partial(_ratios, "sent/sec", "hc-sa"),
+    ("you2020", "tokens of hc-sa / those of base in the same memory"): partial(
+        _ratios, "tokens/batch", "hc-sa"
     ),
-    ("you2020", "speed of hc-sa / base, median of rounds"): partial(
-        _speeds, "you2020", ("Table 3", "Table 7"), "hc-sa", "base"
+    ("you2020", "tokens of sh-x / those of base in the same memory"): partial(
+        _ratios, "tokens/batch", "sh-x"
+    ),
+    ("you2020", "accuracy of hc-sa minus base on inserted negations, points"): partial(
+        _column_differences, "you2020", "Table 4", "hc-sa", "base", _INSERTED
+    ),
+    ("you2020", "accuracy of hc-all minus base on inserted negations, points"): partial(
+        _column_differences, "you2020", "Table 4", "hc-all", "base", _INSERTED
     ),
     ("raganato2020", "7Ftoken+1L (25% of the data) - 8L (25% of the data)"): partial(
         _differences, "raganato2020", "abstract / Table 2"
@@ -216,10 +243,20 @@ STATED: dict[tuple[str, str], Callable[[], Iterable[PrintedEffect]]] = {
     ): partial(_differences, "voita2019", _LOSS, -1, row="4 of 48 encoder heads kept"),
     (
         "voita2019",
-        "BLEU of the model pruned to nearest a quarter of all heads minus its shape from scratch",
+        "BLEU of the model pruned to nearest a quarter of all heads and trained on, minus its "
+        "shape from scratch with as many updates",
     ): partial(
         _column_differences, "voita2019", "Table 2", "pruned from trained", "trained from scratch"
     ),
+    (
+        "voita2019",
+        "BLEU after pruning more than half of the heads of all sites, minus all heads trained on "
+        "as long",
+    ): _loss_at_half,
+    (
+        "voita2019",
+        "BLEU of models pruned at a penalty of 0.03 minus models gated from scratch",
+    ): partial(_differences, "voita2019", "text §6.1 note"),
     (
         "voita2019",
         "at half of all heads: fewer of decoder and cross minus encoder, heads kept",

@@ -17,6 +17,7 @@ from repro.core.config import SITES
 from repro.core.numbering import layer_name
 from repro.markdown import table
 from repro.papers.printed import printed_numbers, printed_remarks
+from repro.papers.printed_tables import printed_grid, printed_table
 from repro.papers.pruned import (
     PENALTY,
     PRUNED,
@@ -27,7 +28,7 @@ from repro.papers.pruned import (
     shape_of,
 )
 from repro.papers.pruned_roles import roles_before
-from repro.papers.tables import explained, printed_grid, printed_table
+from repro.papers.tables import explained
 from repro.records.stored import score_of
 from repro.statistics.intervals import Estimate
 

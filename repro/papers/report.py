@@ -1,36 +1,36 @@
-"""Write the report of a scale, as Markdown and as one page of HTML.
+"""Compose the report of a scale: verdicts first, then every table and figure of the papers.
 
-Verdicts come first, then every table and figure, printed numbers beside ours.
+Printed numbers are beside ours. `pages.py` writes it as Markdown and HTML.
 """
 
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from markdown_it import MarkdownIt
-from plotly.io import to_html
-from plotly.offline import get_plotlyjs
-
 from repro import markdown
 from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.verdict_fields import StoredVerdict
 from repro.errors import MachineError, ReproError
-from repro.files import write_atomic
 from repro.markdown import table
 from repro.papers import PAPERS, Experiment, Paper, load_paper
+from repro.papers.effects import effects_table, has_numbers
+from repro.papers.forest_plot import FOREST_EXPLAINED, forest
 from repro.papers.printed import printed_numbers
-from repro.papers.tables import printed_table, status_line
+from repro.papers.printed_tables import printed_table
+from repro.papers.tables import status_line
 from repro.papers.verdict_text import verdict_table
 from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
     claims_of,
     count_verdicts,
     load_verdicts,
+    scales_with_verdicts,
     verdict_on,
 )
 from repro.presets import SCALES
 from repro.records.costs import TRAINING_COSTS, costs_note, training_costs
 
+GENERATED_SCALE = "smoke"  # the scale whose corpus is not real text
 SMOKE_NOTE = (
     "The corpus is generated: what holds on it need not hold on text. Runs in the other direction "
     "are half as long as the rest, so compare "
@@ -52,8 +52,10 @@ def report_sections(
     """Return the report of a scale in sections."""
     papers = [load_paper(name) for name in papers]
     found = [Section(_verdicts_section(scale, evidence, folder, papers), {}, "verdicts")]
+    shown = shown_verdicts(folder, scale)
     for paper in papers:
         found.append(Section(f"## {paper.title}\n\n<{paper.url}>", {}, paper.name))
+        found += effects_sections(paper, shown)
         found += [
             experiment_section(paper, experiment, evidence) for experiment in paper.experiments
         ]
@@ -66,6 +68,39 @@ def report_sections(
         found.append(Section(differs, {}, f"{paper.name}.deviations"))
     found.append(Section(f"## Costs\n\n{_costs(evidence)}", {}, "costs"))
     return found
+
+
+def shown_verdicts(folder: Path, scale: str = "") -> dict[str, dict[str, StoredVerdict]]:
+    """Return the stored verdicts whose effects belong into one figure, by scale.
+
+    Effects on generated text have another size than those on real text, so they have a figure of
+    their own.
+
+    Args:
+        folder: of results.
+        scale: it comes first; without it, all scales with real text.
+    """
+    stored = scales_with_verdicts(folder)
+    real = [name for name in SCALES if name in stored and name not in (GENERATED_SCALE, scale)]
+    first = [scale] if scale in stored else []
+    names = first if scale == GENERATED_SCALE else [*first, *real]
+    return {name: load_verdicts(folder, name) for name in names}
+
+
+def effects_sections(
+    paper: Paper, verdicts: Mapping[str, dict[str, StoredVerdict]]
+) -> list[Section]:
+    """Return a section with the forest plot of a paper and one with the same numbers as a table.
+
+    There are none if no claim of the paper has a number.
+    """
+    if not has_numbers(paper, verdicts):
+        return []
+    drawn, numbers = f"{paper.name}.effects", f"{paper.name}.numbers"
+    figure = {f"The claims of {paper.name}": forest(paper, verdicts)}
+    text = f"### Effects: ours beside the printed ones\n\n{FOREST_EXPLAINED}"
+    listed = f"### Numbers: the same effects\n\n{effects_table(paper, verdicts)}"
+    return [Section(text, figure, drawn), Section(listed, {}, numbers)]
 
 
 def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
@@ -191,53 +226,8 @@ def coverage_table(evidences: Iterable[Evidence]) -> str:
     return table(["experiment", "place", *(evidence.scale for evidence in evidences)], rows)
 
 
-def as_markdown(parts: Iterable[Section]) -> str:
-    """Return the report as Markdown; figures of the HTML page are named only."""
-    texts = []
-    for part in parts:
-        texts.append(part.text)
-        if part.figures:
-            texts.append(f"Drawn in the page of HTML beside this one: {'; '.join(part.figures)}.")
-    return "\n\n".join(texts) + "\n"
-
-
-def as_html(parts: Sequence[Section], title: str) -> str:
-    """Return the report as one HTML page with a table of contents; it needs no network."""
-    renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    contents = f"</h1>\n<nav>{renderer.render(_contents(parts[1:]))}</nav>"
-    body = []
-    for part in parts:
-        body.append(f'<section id="{part.name}">{renderer.render(part.text)}')
-        for name, figure in part.figures.items():
-            drawn = to_html(
-                figure,
-                include_plotlyjs=False,
-                full_html=False,
-                config={"displaylogo": False, "responsive": True},
-            )
-            body.append(
-                f"<figure><figcaption>{renderer.renderInline(name)}</figcaption>{drawn}</figure>"
-            )
-        body.append("</section>")
-    return _PAGE.format(
-        title=escape(title),
-        plotly=get_plotlyjs(),
-        body="\n".join(body).replace("</h1>", contents, 1),
-    )
-
-
-def _contents(parts: Iterable[Section]) -> str:
-    """Return links to all sections, one line per paper, labelled by their headings."""
-    lines: list[list[str]] = []
-    for part in parts:
-        marks, _, heading = part.text.split("\n")[0].partition(" ")
-        if marks != "###" or not lines:
-            lines.append([])
-        lines[-1].append(f"[{heading.partition(':')[0]}](#{part.name})")
-    return "\n".join(f"- {' · '.join(links)}" for links in lines)
-
-
 def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) -> str:
+    about = "five papers" if len(papers) == len(PAPERS) else ", ".join(p.name for p in papers)
     stored = load_verdicts(folder, scale)
     claims = [claim for paper in papers for claim in claims_of(paper.name)]
     verdicts = [verdict_on(claim, stored) for claim in claims]
@@ -245,7 +235,7 @@ def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list
     return "\n\n".join(
         part
         for part in (
-            f"# What five papers claim, at {scale}",
+            f"# What {about} claim, at {scale}",
             _how_to_read(scale),
             f"Of {len(claims)} claims: {summary}. `repro claims --scale {scale}` has stored these "
             "verdicts; run it again after new runs.",
@@ -306,58 +296,3 @@ def _costs(evidence: Evidence) -> str:
     )
     costs_table = table(["run", "seed", *TRAINING_COSTS, "machine"], sorted(rows))
     return f"{costs_table}\n\n{listed}\n\n{costs_note(records)}"
-
-
-def write_report(parts: list[Section], title: str, path: Path) -> list[Path]:
-    """Write the Markdown and the HTML page beside it; return both paths."""
-    path = Path(path)
-    page = path.with_suffix(".html")
-    write_atomic(path, as_markdown(parts).encode())
-    write_atomic(page, as_html(parts, title).encode())
-    return [path, page]
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="repro">
-<meta name="viewport" content="width=device-width"><title>{title}</title>
-<link rel="icon" href="data:,">
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; \
-padding: 0 1rem; overflow-wrap: break-word; }}
-nav {{ font-size: 0.9rem; }} nav ul {{ padding-left: 1.2rem; }} nav a {{ white-space: nowrap; }}
-table {{ display: block; overflow-x: auto; border-collapse: collapse; margin: 1rem 0; \
-font: 0.9rem/1.5 system-ui, sans-serif; }}
-th, td {{ padding: 0.25rem 0.6rem; border-bottom: 1px solid #8886; text-align: left; \
-vertical-align: top; overflow-wrap: normal; }}
-th {{ vertical-align: bottom; }}
-th:first-child, td:first-child {{ position: sticky; left: 0; background: Canvas; }}
-td {{ min-width: 7.5rem; }} td:first-child {{ min-width: 4rem; }}
-td[style] {{ min-width: 0; white-space: nowrap; font-variant-numeric: tabular-nums; }} \
-/* numbers, which Markdown sets right */
-h2 {{ margin-top: 3rem; border-bottom: 2px solid #8888; }}
-figure {{ margin: 1rem 0; max-width: 52rem; }} figcaption {{ font-weight: 600; }}
-code {{ font-size: 0.9em; }}
-@media (max-width: 40rem) {{
-  h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.2rem; }} td:last-child:not([style]) \
-{{ min-width: 16rem; }}
-  figure {{ overflow-x: auto; }} figure > div {{ min-width: 36rem; }} \
-/* labels of heat maps would lie on each other */
-}}
-@page {{ size: A4 landscape; margin: 12mm; }}
-@media print {{ /* all columns on the paper: what scrolls on a screen would be cut */
-  body {{ margin: 0; padding: 0; max-width: none; }}
-  table {{ display: table; font-size: 0.55rem; }}
-  th, td, td[style] {{ min-width: 0 !important; padding: 0.1rem 0.25rem; white-space: normal; }}
-  th {{ overflow-wrap: anywhere; }}
-  th:first-child, td:first-child {{ position: static; min-width: 4.5em !important; \
-overflow-wrap: normal; }}
-  figure, tr {{ break-inside: avoid; }} figure {{ max-width: 17cm; }} h2, h3, figcaption \
-{{ break-after: avoid; }}
-  .modebar {{ display: none; }}
-}}
-</style>
-<script>{plotly}</script></head><body>
-{body}
-</body></html>
-"""

@@ -3,7 +3,6 @@
 A page of the documentation holds this text. A page beside the verdicts holds all claims one by one.
 """
 
-import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,15 +15,16 @@ from repro.errors import MachineError
 from repro.files import write_atomic
 from repro.markdown import table
 from repro.papers import PAPERS, load_paper
+from repro.papers.claims_page import SCALES, claims_page, effects_pictures, margins_page, wrapped
 from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.report import (
     COVERAGE_EXPLAINED,
+    GENERATED_SCALE,
     UNFINISHED,
     UNKNOWN,
     coverage_table,
     experiment_status,
 )
-from repro.papers.verdict_text import evidence_lines
 from repro.papers.verdicts import (
     LIKELIHOOD_EXPLAINED,
     STATUSES_EXPLAINED,
@@ -40,13 +40,10 @@ from repro.papers.verdicts import (
 from repro.records.report import render_results
 from repro.records.stored import VERDICTS, load_records
 
-SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")
 MARGINS = "MARGINS.md"  # beside the verdicts
-GENERATED = "smoke"  # the scale whose corpus is no real text
 # what the five papers are cited for
 MAIN_CLAIMS = ("R-01", "Y-01", "Y-02", "Y-04", "M-01", "Z-02", "V-01")
 OPEN = tuple(status for status in STATUSES if status not in DECIDED)
-COLUMNS = 100
 MAIN_CLAIMS_EXPLAINED = (
     "What the papers are cited for, and what was found on real text. A cell gives the verdict, the "
     "number that the claim is about, its 95 % interval, and how many seeds it comes from."
@@ -77,16 +74,19 @@ def update_pages(folder: Path) -> list[Path]:
     `BEGIN` and `END`.
 
     Returns:
-        What was written. Where no verdict is stored there is no page of verdicts.
+        What was written. Without stored verdicts there is no page and no picture of them.
 
     Raises:
-        MachineError: what has been run of a table is not known without a corpus that is not at
-            hand. Nothing is written then.
+        MachineError: a corpus is absent that decides what has been run of a table. Nothing is
+            written then.
     """
     root = folder.resolve().parent
     pages = {folder / "README.md": render_results(load_records(folder)).encode()}
     if scales_with_verdicts(folder):
         pages[folder / VERDICTS / "README.md"] = claims_page(folder).encode()
+        pages |= {
+            folder / VERDICTS / name: drawn for name, drawn in effects_pictures(folder).items()
+        }
         pages[folder / VERDICTS / MARGINS] = margins_page().encode()
     if _has_marks(root / "README.md"):
         text, picture = front_page(folder)
@@ -101,14 +101,14 @@ def update_pages(folder: Path) -> list[Path]:
                 str(root / GUIDE), what, "set REPRO_DATA to the folder that holds the corpora"
             )
         pages[root / GUIDE] = _between_marks(root / GUIDE, text)
-    # when all are known: a mistake above leaves none of them half new
+    # Only when all are known: after a mistake above no page differs from the others.
     for path, content in pages.items():
         write_atomic(path, content)
     return list(pages)
 
 
 def _read(page: Path) -> str:
-    # a README of others may be in any encoding
+    # The README of another project may have any encoding.
     return page.read_text(errors="surrogateescape") if page.is_file() else ""
 
 
@@ -169,20 +169,15 @@ def summary(folder: Path) -> str:
         "three runs of each system.",
         commands_to_go_on(evidences),
     ]
-    return "\n\n".join(map(_wrapped, parts))
-
-
-def _wrapped(part: str) -> str:
-    """Return a part of a page with its prose wrapped; tables, lists and links keep their lines."""
-    if part.startswith(("|", "-", "[", "#")):
-        return part
-    return textwrap.fill(part, COLUMNS, break_long_words=False, break_on_hyphens=False)
+    return "\n\n".join(map(wrapped, parts))
 
 
 def main_claims_table(folder: Path) -> str:
-    """Return the verdicts on the main claims at each scale with real text, and the number that decides them."""
+    """Return the verdicts on the main claims at each scale with real text, with their numbers."""
     scales = [
-        scale for scale in SCALES if scale in scales_with_verdicts(folder) and scale != GENERATED
+        scale
+        for scale in SCALES
+        if scale in scales_with_verdicts(folder) and scale != GENERATED_SCALE
     ]
     found = {scale: load_verdicts(folder, scale) for scale in scales}
     rows = []
@@ -201,63 +196,8 @@ def _with_number(verdict: Verdict) -> str:
     return f"**{verdict.said}**: {numbers}" if numbers else verdict.said
 
 
-def claims_page(folder: Path) -> str:
-    """Return all claims, paper by paper: a table of verdicts by scale, and below it what each verdict rests on."""
-    scales = [scale for scale in SCALES if scale in scales_with_verdicts(folder)]
-    found = {scale: load_verdicts(folder, scale) for scale in scales}
-    parts = [
-        f"# The {len(claims_of())} claims",
-        "Generated from the verdicts in this folder by `repro results --update`; nothing here is "
-        f"typed in. {STATUSES_EXPLAINED} {LIKELIHOOD_EXPLAINED} What is behind `holds`, `fails`, "
-        "`open` (the interval has the bound inside) and `void` (there is no such number) is the "
-        "condition, then what was measured. Verdicts on further test sets are in the other files "
-        "here, and `repro claims --split NAME` judges by one.",
-    ]
-    for paper in map(load_paper, PAPERS):
-        rows = [
-            [
-                claim.name,
-                claim.statement,
-                claim.reported,
-                *(verdict_on(claim, of_scale).said for of_scale in found.values()),
-            ]
-            for claim in paper.claims
-        ]
-        parts += [f"## {paper.title}", table(["claim", "statement", "reported", *scales], rows)]
-        parts.append(f"```text\n{evidence_lines(paper.claims, found)}\n```")
-    return "\n\n".join(parts) + "\n"
-
-
-def margins_page() -> str:
-    """Return all claims with their bounds, and when and why each was fixed."""
-    parts = [
-        "# Margins, and the day on which each was fixed",
-        "Generated from the claims by `repro results --update`. A verdict compares numbers with "
-        "these bounds. Those of 2026-11-21 are in the history of the project from 14:02 of that "
-        "day on: after first scores on the generated corpus and two runs on captions (base and "
-        "hc-sa, one seed), and before all other runs. When those of 2026-11-29 were fixed, most "
-        "runs were there, and some of the numbers were known. [CHANGES.md](CHANGES.md) has what "
-        "was changed since, and why. A reason is given where one was written down on that day.",
-    ]
-    for paper in map(load_paper, PAPERS):
-        rows = [
-            [
-                claim.name,
-                claim.statement,
-                claim.place,
-                "; ".join(condition.describe() for condition in claim.conditions),
-                claim.fixed,
-                claim.why,
-            ]
-            for claim in paper.claims
-        ]
-        header = ["claim", "statement", "in the paper", "holds if", "fixed on", "reason"]
-        parts += [f"## {paper.title}", table(header, rows)]
-    return "\n\n".join(map(_wrapped, parts)) + "\n"
-
-
 def test_sets_table(folder: Path) -> str:
-    """Return how the claims that rest on scores alone come out on other test sets, beside the same claims on `TEST`."""
+    """Return the verdicts on claims about scores alone on other test sets, beside `TEST`."""
     names, places, rows = (
         {claim.name for claim in of_scores(claims_of())},
         further_test_sets(folder),
@@ -302,7 +242,7 @@ def test_sets_table(folder: Path) -> str:
 
 
 def commands_to_go_on(evidences: Iterable[Evidence]) -> str:
-    """Return a list of the commands that run what is not done, one a scale, with the papers that have something left there."""
+    """Return the commands that run what is not done, one per scale, as a list."""
     lines = []
     for evidence in evidences:
         left = [

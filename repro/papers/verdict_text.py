@@ -19,7 +19,7 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
             by_name[v.claim].statement,
             v.said,
             by_name[v.claim].reported,
-            "; ".join([*v.evidence, *([v.seeds_said] if v.seeds_said else [])]) or v.reason,
+            "; ".join([*(v.evidence or [v.reason]), *v.notes]),
         ]
         for v in ordered
     ]
@@ -56,7 +56,7 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
             lines += [
                 f"     {scale}: {verdict.said}: {verdict.reason}",
                 *(f"         {line}" for line in verdict.evidence),
-                *([f"         seeds: {verdict.seeds_said}"] if verdict.seeds_said else []),
+                *(f"         {note}" for note in verdict.notes),
                 *(f"         run it: {command}" for command in _commands(claim, scale, verdict)),
             ]
         parts.append("\n".join(lines))

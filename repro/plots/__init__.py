@@ -7,12 +7,15 @@ an `InputError` (`style.check_drawn`).
 - `heads`: numbers by head, distributions, roles.
 - `pruning`: scores and heads after pruning.
 - `diagrams`: the parts of a model.
+- `forest_plot`: effects with intervals and bounds.
 - `scores`: lines over training, length and distance; published beside reproduced.
 - `export`: into notebooks and files.
 """
 
 from repro.plots.diagrams import attention_by_sublayer, score_sources
 from repro.plots.export import save
+from repro.plots.forest_plot import forest
+from repro.plots.forest_rows import Effect, EffectRow, Reading
 from repro.plots.heads import (
     NO_ROLE,
     ROLES,
@@ -55,8 +58,11 @@ __all__ = [
     "NO_ROLE",
     "ROLES",
     "Difference",
+    "Effect",
+    "EffectRow",
     "Matrix",
     "Measured",
+    "Reading",
     "accuracy_by_distance",
     "attention_by_sublayer",
     "attention_grid",
@@ -69,6 +75,7 @@ __all__ = [
     "divergence_matrix",
     "entropy_by_layer",
     "escape",
+    "forest",
     "gaps_over_updates",
     "gate_paths",
     "head_bars",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from repro.plots.still import numbers_of
+from repro.plots.style import numbers_of
 
 MOST = 8  # names written out
 _DRAWN = {
@@ -21,6 +21,8 @@ _DRAWN = {
 def describe(spec: dict[str, Any]) -> str:
     """Return one paragraph: kind of figure, title, panels, axes with their ranges, and names.
 
+    A figure that has its own words in `meta` is described by those.
+
     Args:
         spec: `to_dict()` of a figure of this package.
 
@@ -28,6 +30,8 @@ def describe(spec: dict[str, Any]) -> str:
         LookupError, ValueError: the figure holds something that this package does not draw.
     """
     layout, traces = spec["layout"], spec["data"]
+    if words := layout.get("meta", {}).get("words"):
+        return words
     kinds = dict.fromkeys(
         _DRAWN[trace.get("mode", "").replace("+text", "") or trace["type"]] for trace in traces
     )

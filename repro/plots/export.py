@@ -16,6 +16,7 @@ from repro.errors import InputError, did_you_mean
 from repro.files import write_atomic
 from repro.plots.description import describe
 from repro.plots.still import SHARPNESS, picture
+from repro.plots.vector import svg
 
 ENDINGS = ("html", "png", "svg", "pdf")
 # A still of a figure that this package did not draw fails with one of these.
@@ -76,6 +77,8 @@ def save(figure: go.Figure, path: Path | str) -> None:
         data = (
             figure.to_html(include_plotlyjs=True, config=CONFIG).encode()
             if ending == "html"
+            else svg(figure)
+            if ending == "svg"
             else picture(figure, ending)
         )
     except UNSUPPORTED_FIGURE as error:

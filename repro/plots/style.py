@@ -5,9 +5,11 @@ and with #111 at once: the product of the two contrasts is that of white with #1
 4.54 on white, on screen and in print, and 4.16 on #111.
 """
 
+import base64
 import html
 import unicodedata
 from collections.abc import Iterable, Sequence, Sized
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -101,6 +103,18 @@ def rounded(values: Iterable[float]) -> np.ndarray:
     """Return numbers as a figure stores them: integers unchanged, others with four decimals."""
     values = np.asarray(values if isinstance(values, np.ndarray) else list(values))
     return values if values.dtype.kind in "iu" else np.round(values.astype(float), DIGITS)
+
+
+def numbers_of(value: Any) -> Any:
+    """Return what plotly packed for JSON as the array it was."""
+    if not isinstance(value, dict) or "bdata" not in value:
+        return value
+    numbers = np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"])
+    return (
+        numbers.reshape([int(size) for size in value["shape"].split(",")])
+        if "shape" in value
+        else numbers
+    )
 
 
 def check_labels(where: str, labels: Sequence[object], needed: int, unit: str) -> None:

@@ -10,7 +10,8 @@ from repro.papers import Experiment
 from repro.papers.figures import gap_figure, map_figures
 from repro.papers.heads import maps_text
 from repro.papers.printed import printed_numbers
-from repro.papers.tables import Row, length_table, printed_table, score_table
+from repro.papers.printed_tables import printed_table
+from repro.papers.tables import Row, length_table, score_table
 from repro.records.sentences import SOURCE_WORDS
 
 NAME = "cui2019"

@@ -21,11 +21,11 @@ from repro.papers.figures import (
     offset_gallery,
 )
 from repro.papers.memory import memory_table
+from repro.papers.printed_tables import corpus_table
 from repro.papers.speed import speed_table
 from repro.papers.suites import accuracy_by_distance_table, accuracy_by_type_table
 from repro.papers.tables import (
     Row,
-    corpus_table,
     length_table,
     off_diagonal_table,
     render_available,

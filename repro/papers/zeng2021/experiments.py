@@ -19,8 +19,14 @@ from repro.papers.heads import (
     maps_text,
 )
 from repro.papers.printed import printed_numbers, printed_remarks
+from repro.papers.printed_tables import printed_table
 from repro.papers.speed import speed_table
-from repro.papers.tables import Row, length_table, printed_table, render_available, score_table
+from repro.papers.tables import (
+    Row,
+    length_table,
+    render_available,
+    score_table,
+)
 from repro.records.head_tables import sentences_measured
 from repro.records.report import means_table, scores_table
 from repro.records.sentences import REFERENCE_WORDS, SOURCE_WORDS

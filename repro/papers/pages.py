@@ -1,0 +1,121 @@
+"""Write the sections of a report as Markdown, and as one page of HTML beside it."""
+
+import base64
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from plotly.graph_objects import Figure
+from plotly.io import to_html
+from plotly.offline import get_plotlyjs
+
+from repro.files import write_atomic
+from repro.papers.report import Section
+from repro.plots.description import describe
+from repro.plots.vector import svg
+
+
+def write_report(parts: list[Section], title: str, path: Path) -> list[Path]:
+    """Write the Markdown and the HTML page beside it; return both paths."""
+    path = Path(path)
+    page = path.with_suffix(".html")
+    write_atomic(path, as_markdown(parts).encode())
+    write_atomic(page, as_html(parts, title).encode())
+    return [path, page]
+
+
+def as_markdown(parts: Iterable[Section]) -> str:
+    """Return the report as Markdown; figures of the HTML page are named only."""
+    texts = []
+    for part in parts:
+        texts.append(part.text)
+        if part.figures:
+            texts.append(f"Drawn in the page of HTML beside this one: {'; '.join(part.figures)}.")
+    return "\n\n".join(texts) + "\n"
+
+
+def as_html(parts: Sequence[Section], title: str) -> str:
+    """Return the report as one HTML page with a table of contents; it needs no network."""
+    renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    contents = f"</h1>\n<nav>{renderer.render(_contents(parts[1:]))}</nav>"
+    body = []
+    for part in parts:
+        body.append(f'<section id="{part.name}">{renderer.render(part.text)}')
+        for name, figure in part.figures.items():
+            caption = f"<figcaption>{renderer.renderInline(name)}</figcaption>"
+            body.append(f"<figure>{caption}{_drawn(figure)}</figure>")
+        body.append("</section>")
+    return _PAGE.format(
+        title=escape(title),
+        plotly=get_plotlyjs(),
+        body="\n".join(body).replace("</h1>", contents, 1),
+    )
+
+
+def _drawn(figure: Figure) -> str:
+    """Return a figure as HTML: one of a fixed width as a picture, which fits small screens too."""
+    if figure.layout.width is None:
+        config = {"displaylogo": False, "responsive": True}
+        return to_html(figure, include_plotlyjs=False, full_html=False, config=config)
+    data = base64.b64encode(svg(figure)).decode()
+    words = escape(describe(figure.to_dict()))
+    return f'<img alt="{words}" src="data:image/svg+xml;base64,{data}">'
+
+
+def _contents(parts: Iterable[Section]) -> str:
+    """Return links to all sections, one line per paper, labelled by their headings."""
+    lines: list[list[str]] = []
+    for part in parts:
+        marks, _, heading = part.text.split("\n")[0].partition(" ")
+        if marks != "###" or not lines:
+            lines.append([])
+        lines[-1].append(f"[{heading.partition(':')[0]}](#{part.name})")
+    return "\n".join(f"- {' · '.join(links)}" for links in lines)
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="generator" content="repro">
+<meta name="viewport" content="width=device-width"><title>{title}</title>
+<link rel="icon" href="data:,">
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; \
+padding: 0 1rem; overflow-wrap: break-word; }}
+nav {{ font-size: 0.9rem; }} nav ul {{ padding-left: 1.2rem; }} nav a {{ white-space: nowrap; }}
+table {{ display: block; overflow-x: auto; border-collapse: collapse; margin: 1rem 0; \
+font: 0.9rem/1.5 system-ui, sans-serif; }}
+th, td {{ padding: 0.25rem 0.6rem; border-bottom: 1px solid #8886; text-align: left; \
+vertical-align: top; overflow-wrap: normal; }}
+th {{ vertical-align: bottom; }}
+th:first-child, td:first-child {{ position: sticky; left: 0; background: Canvas; }}
+td {{ min-width: 7.5rem; }} td:first-child {{ min-width: 4rem; }}
+td[style] {{ min-width: 0; white-space: nowrap; font-variant-numeric: tabular-nums; }} \
+/* numbers, which Markdown sets right */
+h2 {{ margin-top: 3rem; border-bottom: 2px solid #8888; }}
+img {{ max-width: 100%; height: auto; }}
+figure {{ margin: 1rem 0; max-width: 52rem; }} figcaption {{ font-weight: 600; }}
+code {{ font-size: 0.9em; }}
+@media (max-width: 40rem) {{
+  h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.2rem; }} td:last-child:not([style]) \
+{{ min-width: 16rem; }}
+  figure {{ overflow-x: auto; }} figure > div {{ min-width: 36rem; }} \
+/* labels of heat maps would lie on each other */
+}}
+@page {{ size: A4 landscape; margin: 12mm; }}
+@media print {{ /* all columns on the paper: what scrolls on a screen would be cut */
+  body {{ margin: 0; padding: 0; max-width: none; }}
+  table {{ display: table; font-size: 0.55rem; }}
+  th, td, td[style] {{ min-width: 0 !important; padding: 0.1rem 0.25rem; white-space: normal; }}
+  th {{ overflow-wrap: anywhere; }}
+  th:first-child, td:first-child {{ position: static; min-width: 4.5em !important; \
+overflow-wrap: normal; }}
+  figure, tr {{ break-inside: avoid; }} figure {{ max-width: 17cm; }} h2, h3, figcaption \
+{{ break-after: avoid; }}
+  .modebar {{ display: none; }}
+}}
+</style>
+<script>{plotly}</script></head><body>
+{body}
+</body></html>
+"""
