@@ -281,11 +281,11 @@ class Claim:
                 for condition in self.conditions
             )
         except NotMeasured as missing:
+            why = _said(missing)
             power = tuple(
                 power_of(one, one.errors(evidence, None, self.seeds), reported(one))
                 for one in self.conditions
             )
-            why = _said(missing)
             return Verdict(self.name, "not run", missing=why, planned=self.seeds, power=power)
         status = combine([condition.outcome for condition in judged])
         return Verdict(self.name, status, judged, planned=self.seeds)

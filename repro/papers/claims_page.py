@@ -93,11 +93,12 @@ def margins_page() -> str:
                 claim.place,
                 "; ".join(condition.describe() for condition in claim.conditions),
                 claim.fixed,
+                str(claim.seeds),
                 claim.why,
             ]
             for claim in paper.claims
         ]
-        header = ["claim", "statement", "in the paper", "holds if", "fixed on", "reason"]
+        header = ["claim", "statement", "in the paper", "holds if", "fixed on", "seeds", "reason"]
         parts += [f"## {paper.title}", table(header, rows)]
     return "\n\n".join(map(wrapped, parts)) + "\n"
 
