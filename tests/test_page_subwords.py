@@ -36,6 +36,7 @@ LINES = [
     "نمی\u200cخواهم",  # noqa: RUF001
     "\ufdd0 noncharacters \uffff \U0001ffff and \ufffd",
     "a" * 300,
+    "qsssq qlll qtttttq qeee",  # of overlapping pairs the leftmost is joined
     "Don't — “quote” ‘single’ 1,234.56 %",  # noqa: RUF001
 ]
 

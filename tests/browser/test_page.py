@@ -215,3 +215,13 @@ def test_an_old_browser_is_told(visit):
     here = visit(loads=False, script="delete window.DecompressionStream")
     here.page.get_by_role("alert").filter(has_text="cannot unpack the model").wait_for()
     here.check_quiet()
+
+
+def test_the_view_is_copied_or_saved_as_a_picture_and_as_a_link(visit):
+    here = visit()
+    here.measured()
+    here.button("copy picture").click()
+    here.status("The picture is (copied|saved)")
+    here.button("copy link").click()
+    here.status("The link is (copied|in the address bar)")
+    here.check_quiet()
