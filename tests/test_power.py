@@ -70,13 +70,13 @@ def runs(refs) -> Evidence:
     )
 
 
-def test_power_is_known_before_the_runs_of_the_settings_and_grows_with_seeds(runs):
+def test_power_is_known_before_the_runs_of_the_settings_and_grows_with_seeds(runs, refs):
     not_run = [(1.0, better(HARD, BASE).settings[0]), (-1.0, BASE)]
     few, many = (runs.planned_errors(not_run, seeds) for seeds in (3, 12))
     assert few.sentences == many.sentences >= 0
     assert few.seeds == pytest.approx(2 * many.seeds) and few.degrees == 4
-    assert few.chance_to_hold(20.0, 0.0, None) < many.chance_to_hold(20.0, 0.0, None)
-    one_each = [score_record(BASE, [], 1), score_record(HARD, [], 1)]
+    assert few.chance_to_hold(2.0, 0.0, None) < many.chance_to_hold(2.0, 0.0, None)
+    one_each = [score_record(BASE, refs, 1), score_record(HARD, refs, 1)]
     assert Evidence("smoke", one_each).planned_errors(not_run, 3) is None
 
 
