@@ -67,6 +67,8 @@ def test_test_likelihood_is_nats_per_token_of_all_references_over_sentences_and_
     assert evidence.trend(GAP, REFERENCE_WORDS, [0, 6, 99], lambda m, _: m - m.mean())
     with pytest.raises(NotMeasured, match="single sentences of dev: not measured at smoke"):
         evidence.by(DEV_LIKELIHOOD).bins(BASE, REFERENCE_WORDS, [0, 6, 99])
+    with pytest.raises(NotMeasured, match="single sentences of dev: not measured at smoke"):
+        evidence.by(DEV_LIKELIHOOD).contrast(GAP, [0])
 
 
 def test_the_likelihood_of_test_serves_only_if_all_records_hold_it(refs):

@@ -78,6 +78,8 @@ class Contrasts(CheckedRecords):
             raise NotMeasured(
                 ", ".join(missing), f"not trained at {self.scale}", "repro run trains it"
             )
+        if any(sentences is not None for _, sentences in parts):
+            self._check_single_sentences()
         score = self.endpoint.score
         value, resampled, scale, counts = 0.0, np.zeros(NUM_SAMPLES), 0.0, []
         for weight, setting in terms:
@@ -273,14 +275,22 @@ class Contrasts(CheckedRecords):
         Raises:
             NotMeasured: the endpoint is not known of single sentences.
         """
+        self._check_single_sentences()
+        numbers = self.lengths(setting, column) if isinstance(column, str) else column
+        return into_bins(numbers, edges)
+
+    def _check_single_sentences(self) -> None:
+        """Refuse a part of the test set where single sentences are not measured.
+
+        Raises:
+            NotMeasured: the endpoint is not known of single sentences.
+        """
         if not self.endpoint.by_sentence:
             raise NotMeasured(
                 f"single sentences of {self.endpoint.over}",
                 f"not measured at {self.scale}",
                 "repro evaluate measures those of the test set",
             )
-        numbers = self.lengths(setting, column) if isinstance(column, str) else column
-        return into_bins(numbers, edges)
 
 
 def part_of(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:
