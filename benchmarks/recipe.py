@@ -14,9 +14,16 @@ from pathlib import Path
 import click
 import torch
 
-from repro import load_corpus, load_translator, resolve, table, train, write_json
-from repro.core.config import RunConfig
-from repro.measures.scores import evaluate_run
+from repro import (
+    Run,
+    evaluate_run,
+    load_corpus,
+    load_translator,
+    resolve,
+    table,
+    train,
+    write_json,
+)
 
 HERE = Path(__file__).resolve().parent
 RESULTS, PAGE = HERE / "results" / "recipe.json", HERE / "RECIPE.md"
@@ -49,10 +56,11 @@ class Trial:
     scale: str
     overrides: tuple[str, ...]
 
-    def config(self) -> RunConfig:
-        """Return the configuration of its run."""
+    def train(self) -> Run:
+        """Train its run, or find it trained."""
         updates = f"train.max_updates={self.updates}"
-        return resolve(self.scale, self.system, None, 1, (*SHARED, updates, *self.overrides))
+        overrides = (*SHARED, updates, *self.overrides)
+        return train(resolve(self.scale, self.system, None, 1, overrides), quiet=True)
 
 
 def trials() -> list[Trial]:
@@ -71,7 +79,7 @@ def trials() -> list[Trial]:
 def measure(trial: Trial) -> dict:
     """Train a trial, or find it trained, and return its curve and scores on dev."""
     torch.set_num_threads(1)
-    run = train(trial.config(), quiet=True)
+    run = trial.train()
     data, subwords = run.config.data, load_translator(run).subwords
     _, refs = load_corpus(data.corpus, data.source, data.target).pairs(
         "dev", data.source, data.target

@@ -44,9 +44,14 @@ def stored(runs):
     return Path("results")
 
 
+def usual(alpha: float) -> SearchConfig:
+    """Return the usual search, with the length penalty of a run."""
+    return SearchConfig(alpha=alpha)
+
+
 def found(first: str, second: str, results: Path, data=None) -> list[list[tuple[str, bool]]]:
     """Return of each system the seeds that are compared, and whether each is a run."""
-    systems = find_systems((first, second), data, results, "test", SearchConfig())
+    systems = find_systems((first, second), data, results, "test", usual)
     return [
         [(seed.name[: seed.name.rindex("-")], seed.here is not None) for seed in seeds]
         for seeds in systems
@@ -133,9 +138,9 @@ def test_a_score_is_the_same_number_in_every_command():
 
 def test_records_of_another_search_or_test_set_are_left_out(stored):
     assert len(load_records(stored)) == 6
-    for arguments in (("dev", SearchConfig()), ("test", SearchConfig(beam=1))):
+    for split, search in (("dev", usual), ("test", lambda alpha: SearchConfig(1, alpha))):
         with pytest.raises(InputError, match="no such record in results"):
-            find_systems(("base", "hc-sa"), None, stored, *arguments)
+            find_systems(("base", "hc-sa"), None, stored, split, search)
 
 
 def test_corpora_are_not_mixed(capsys, stored):

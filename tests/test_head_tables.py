@@ -14,6 +14,7 @@ from repro.core import decoding
 from repro.core.batches import EncodedPairs
 from repro.core.config import SITES, DataConfig
 from repro.core.decoding import SearchConfig, Translator
+from repro.core.numbering import FIRST, head_number
 from repro.core.subwords import Subwords
 from repro.core.transformer import Transformer
 from repro.data import catalogue, corpora
@@ -104,6 +105,12 @@ def one_by_one(translator: Translator, sources, targets) -> list:
     encode = translator.subwords.encode
     pairs = EncodedPairs(encode(list(sources)), encode(list(targets)), source_end_mark=True)
     return [pairs.batch([i]) for i in range(len(pairs))]
+
+
+def indices(number: str) -> tuple[int, int]:
+    """Return layer and head, from 0, of a short name such as `3.2`."""
+    layer, head = number.split(".")
+    return int(layer) - FIRST, int(head) - FIRST
 
 
 def array(values) -> np.ndarray:
@@ -243,7 +250,7 @@ def test_a_row_of_the_heads_table_is_what_the_record_says_of_the_head(record, si
     header, *rows = cells_of(heads_table(record, site))
     found = record["sites"][site]
     assert [row[0] for row in rows] == [
-        f"{layer}.{head}" for layer in range(2) for head in range(4)
+        head_number(layer, head) for layer in range(2) for head in range(4)
     ]
     names = [
         "relevance",
@@ -257,7 +264,7 @@ def test_a_row_of_the_heads_table_is_what_the_record_says_of_the_head(record, si
     names += ["positional", "entropy", "two_rarest"]
     percent = {"positional", "two_rarest"}
     for row in rows:
-        layer, head = map(int, row[0].split("."))
+        layer, head = indices(row[0])
         for name, cell in zip(names, row[1:], strict=False):
             value = float(cell.rstrip("%")) / (100 if name in percent else 1)
             assert value == pytest.approx(found[name][layer][head], abs=0.0051), name
@@ -283,9 +290,9 @@ def test_the_tables_of_relations_are_what_the_record_says(record):
         assert row[1] == str(sum(syntax["positions"][relation].values()))
         column = per_head["head"].index(row[0])
         if row[1] == "0":
-            assert row[2:] == ["-"] * 4 and per_head["0.0"][column] == "-"
+            assert row[2:] == ["-"] * 4 and per_head["1.1"][column] == "-"
             continue
-        layer, head = map(int, row[3].split("."))
+        layer, head = indices(row[3])
         assert accuracy[layer, head] == np.nanmax(accuracy)
         assert (
             row[2] == f"{syntax['baseline'][relation]:.0%}"
@@ -319,10 +326,10 @@ def test_hard_coded_heads_are_positional_and_one_cross_head_stands_alone(tmp_pat
         and cross["relevance"] == [[None], [1]]
         and cross["roles"][0] == [[]]
     )
-    assert [row[0] for row in cells_of(heads_table(record, "cross"))[1:]] == ["1.0"]
+    assert [row[0] for row in cells_of(heads_table(record, "cross"))[1:]] == ["2.1"]
     assert cells_of(layers_table(record, "cross"))[1:] == [
-        ["0", "-", "-", "-"],
-        ["1", f"{cross['entropy'][1][0]:.2f}", "-", "0.000"],
+        ["1", "-", "-", "-"],
+        ["2", f"{cross['entropy'][1][0]:.2f}", "-", "0.000"],
     ]
     assert "## cross" in render_heads(record)
 

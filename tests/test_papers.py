@@ -221,7 +221,7 @@ def test_without_the_corpus_the_other_rows_of_a_table_with_a_part_of_unknown_siz
     def absent(*_):
         raise MachineError("minigerman", "is not here", "get it")
 
-    for place in ("claims.settings", "papers.tables"):
+    for place in ("claims.settings", "papers.printed_tables"):
         monkeypatch.setattr(f"repro.{place}.corpus_statistics", absent)
     # what it made while the corpus was there is kept
     monkeypatch.setattr("repro.claims.settings._config", settings._config.__wrapped__)
@@ -457,7 +457,7 @@ def test_shares_of_rare_words_stand_by_head():
     assert text.startswith(
         "Measured on minigerman, en to de, 9 sentences of dev, training seed 1.\n\n"
     )
-    assert text.endswith("| 0.0 | 1.000 | 25% | 50% |")
+    assert text.endswith("| 1.1 | 1.000 | 25% | 50% |")
 
 
 def test_the_page_says_that_no_head_meets_a_criterion():
@@ -553,8 +553,8 @@ def test_every_difference_of_mixed_heads_says_against_what(evidence):
     ((_, experiment),) = find_experiments("cui2019.table3")
     text = experiment.render(evidence)
     assert (
-        "| ours: BLEU | ours: difference to base | seeds | parameters | printed difference to "
-        "base | printed: " in text
+        "| ours: BLEU | ours: length ratio / brevity penalty | ours: difference to base | seeds | "
+        "parameters | printed difference to base | printed: " in text
     )
     assert (
         "Δ, as printed: MMA minus the Transformer, both with or both without the embedding." in text

@@ -71,8 +71,8 @@ def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_p
 
 
 def test_the_estimate_counts_what_pruning_trains(results, tmp_path, monkeypatch):
-    """Six and five pruned models, two that are trained on whole and one shape from scratch, half as
-    long each as the model before."""
+    """Six and five pruned models, two that are trained on whole, and one small shape trained on and
+    from scratch, half as long each as the model before."""
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     config = PRUNED.config("smoke")
@@ -80,7 +80,7 @@ def test_the_estimate_counts_what_pruning_trains(results, tmp_path, monkeypatch)
     minutes = estimate_minutes(one, load_records(results), 1)
     assert minutes > 0 and estimate_minutes(
         with_pruning, load_records(results), 1
-    ) == pytest.approx((1 + 14 / 2) * minutes)
+    ) == pytest.approx((1 + 15 / 2) * minutes)
 
 
 def test_a_parser_that_is_missing_is_missed_before_training(capsys, results, monkeypatch):
@@ -358,7 +358,7 @@ def test_one_claim_is_judged_by_its_name(capsys, results, seeds):
     )
     told = ended(capsys, "claims", "Y-99", "--results", str(results))[2]
     assert told.startswith(
-        "error: claims: unknown paper or claim 'Y-99'. Fix: did you mean 'Y-09'? Known: "
+        "error: claims: unknown paper or claim 'Y-99'. Fix: did you mean 'Y-19'? Known: "
         "raganato2020, you2020, "
     )
 
@@ -460,9 +460,10 @@ def test_the_page_asks_nothing_of_the_network(capsys, results, tmp_path):
     ]
     html = (tmp_path / "report.html").read_text()
     body = html[html.index("</head>") :]
+    # what is in the page itself is asked of nobody
     assert not re.search(
-        r"<(script|link|img|iframe)[^>]+(src|href)=",
-        html[: html.index("<style>")].replace('href="data:,"', "") + body,
+        r'<(script|link|img|iframe)[^>]+(src|href)=(?!"data:)',
+        html[: html.index("<style>")] + body,
     )
     # a verdict, a printed number, its place
     assert "Y-02" in body and "21.1" in body and "Table 2" in body
@@ -473,10 +474,11 @@ def test_what_was_not_reproduced_stands_first(capsys, results, tmp_path):
     ended(capsys, "report", "--results", str(results), "--out", str(tmp_path / "report.md"))
     table = (tmp_path / "report.md").read_text().split("## ")[0]
     statuses = [
-        line.split(" | ")[2] for line in table.splitlines() if re.match(r"\| [RYVZM]-\d\d", line)
+        line.split(" | ")[2].split("; ")[0]
+        for line in table.splitlines() if re.match(r"\| [RYVZM]-\d\d", line)
     ]
     order = ["not reproduced", "partly", "undecided", "not testable here", "not run", "reproduced"]
-    assert statuses == sorted(statuses, key=order.index) and len(statuses) == 50
+    assert statuses == sorted(statuses, key=order.index) and len(statuses) == len(claims_of())
 
 
 def test_what_is_not_exact_is_said_wherever_it_counts(capsys, results):
@@ -511,7 +513,9 @@ def test_claims_need_no_corpus_where_their_numbers_follow_from_stored_tables(cap
     assert (
         code == 0 and told == "results: is for reading only. Fix: . The verdicts were not stored\n"
     )
-    assert page.startswith("R-01  reproduced ") and " BLEU: +0.81, 95 % -0.06 to +1.68, " in page
+    (line,) = as_verdict(load_verdicts(RESULTS, "multi30k", "test_2017_flickr")["R-01"]).evidence
+    assert page.startswith("R-01  reproduced ") and " BLEU: +0.81, 95 % +0.13 to +1.49, " in line
+    assert f"      {line}\n" in page
     code, _, told = ended(capsys, *command, "test_2017_flikr")
     assert (
         code == 2 and "holds no run of multi30k that was scored on test_2017_flikr. Fix: " in told

@@ -75,7 +75,7 @@ class CorpusRecord:
     train_files: tuple[str, ...] = ()
     is_test_only: bool = False
     parts: tuple[str, ...] = ()
-    test_sets: tuple[str, tuple[str, ...]] = ("", ())
+    test_sets: tuple[str, tuple[str, ...]] | None = None
 
 
 def _read_tatoeba(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:

@@ -128,9 +128,9 @@ def _assemble(
     try:
         sides, is_from_hub = _read_sides(name, record, languages, root, max_chars)
     except MachineError:
-        if not record.test_sets or not _is_on_disk(record.test_sets[0], root):
+        if record.test_sets is None or not _is_on_disk(record.test_sets[0], root):
             raise
-        return _test_set_alone(name, record, languages, root, max_chars)
+        return _test_set_alone(name, record, record.test_sets, languages, root, max_chars)
     sides = {
         split: {
             language: replace(text, lines=_apply_preparation(record, text.lines))
@@ -147,10 +147,15 @@ def _assemble(
 
 
 def _test_set_alone(
-    name: str, record: CorpusRecord, languages: tuple[str, ...], root: Path | None, max_chars: int
+    name: str,
+    record: CorpusRecord,
+    test_sets: tuple[str, tuple[str, ...]],
+    languages: tuple[str, ...],
+    root: Path | None,
+    max_chars: int,
 ) -> ParallelCorpus:
     """Return the test set of a corpus that is not at hand, from the sets of another that is."""
-    other, sets = record.test_sets
+    other, sets = test_sets
     described = replace(CORPORA[other], cleaning=record.cleaning, checksums={})
     found = _assemble(other, described, languages or record.languages, root, max_chars)
     fixes = _fixes_for_missing_splits(name, record, found.languages)

@@ -223,7 +223,7 @@ def statistic_columns(metrics: Metrics, hyps: list[str]) -> Numbers:
             continue
         stem, sums = STEMS[metric.name], metric.statistics(hyps)
         if metric.name == "chrF":
-            found[f"{stem}_num_characters"] = np.array([_num_characters(hyp) for hyp in hyps])
+            found[f"{stem}_characters"] = np.array([_num_characters(hyp) for hyp in hyps])
             found |= {f"{stem}_{n}": sums[:, 3 * n - 1] for n in CHARACTER_ORDERS}
         elif _is_bleu(metric.name):
             found[f"{stem}_words"] = sums[:, 0]
@@ -241,7 +241,7 @@ def describe_references(metrics: Metrics, sources: list[str], refs: list[str]) -
     }
     for metric in metrics:
         if isinstance(metric, CorpusMetric) and metric.name == "chrF":
-            found[f"{STEMS[metric.name]}_num_characters"] = [_num_characters(ref) for ref in refs]
+            found[f"{STEMS[metric.name]}_characters"] = [_num_characters(ref) for ref in refs]
         elif isinstance(metric, CorpusMetric) and _is_bleu(metric.name):
             found[f"{STEMS[metric.name]}_words"] = metric.statistics(refs)[:, 0]
     return Table(found)
@@ -266,8 +266,8 @@ def statistics(
     stem = STEMS[name]
     if name == "chrF":
         of_text, of_reference = (
-            counted[f"{stem}_num_characters"],
-            references[f"{stem}_num_characters"],
+            counted[f"{stem}_characters"],
+            references[f"{stem}_characters"],
         )
         columns = []
         for n in CHARACTER_ORDERS:
