@@ -26,8 +26,9 @@ from repro.measures.alignments import (
 )
 from repro.measures.scores import describe_run
 from repro.records.schema import faults_of
-from repro.records.stored import load_record
+from repro.records.stored import load_record, publish
 from repro.runs import gallery
+from repro.verify.verify import verify_records
 
 # "the old man sleeps" / "der alte Mann schläft": the first link is only possible
 PAIR = AlignedPair(
@@ -135,6 +136,11 @@ def test_the_command_prints_the_table_and_keeps_the_record(gold, tmp_path, capsy
     stored = load_record(Path(page[-1]))
     assert stored["kind"] == "alignments" and set(check_alignments(stored)) == {None}
     assert not list(faults_of(json.loads(Path(page[-1]).read_text())))
+    assert not verify_records(tmp_path).faults
+    stored["scores"][0]["met"] = 2.0
+    publish(stored, tmp_path)
+    (fault,) = verify_records(tmp_path).faults
+    assert fault.startswith(f"{stored['run']}, alignments: ")
 
 
 @pytest.mark.real_data

@@ -13,7 +13,13 @@ import repro
 from repro.claims.conditions import better
 from repro.data.corpora import load_pairs
 from repro.errors import InputError
-from repro.papers.verdicts import update_verdicts
+from repro.papers.verdicts import (
+    TEST,
+    claims_of,
+    of_scores,
+    update_verdicts,
+    verdict_places,
+)
 from repro.records.stored import load_records
 
 STORED = Path(__file__).resolve().parents[1] / "results"

@@ -123,7 +123,6 @@ def test_adding_a_run_keeps_its_parameters(copy):
 @pytest.mark.parametrize(
     "file",
     [
-        "config.json",
         "subwords.model",
         "provenance.json",
         "metrics.jsonl",
@@ -138,6 +137,22 @@ def test_a_changed_file_is_refused(copy, file):
     path.write_bytes(bytes(data))
     with refuses(DamagedFileError, str(Path(file).name), gallery.AGAIN):
         gallery.load("small", copy)
+
+
+def test_a_changed_configuration_is_refused(copy):
+    """Its values, its names, which are told apart, and its form."""
+    config = copy / "small" / "config.json"
+    whole = config.read_text()
+    for written, changed, where in (
+        ('"num_heads": 4', '"num_heads": 2', "config.json"),
+        ('"num_heads": 4', '"num_heads": "4"', "config.json.model.num_heads"),
+        ('"num_heads"', '"num_headr"', "config.json.model"),
+        ("{", "z", "config.json"),
+    ):
+        assert written in whole
+        config.write_text(whole.replace(written, changed, 1))
+        with refuses(DamagedFileError, where, gallery.AGAIN):
+            gallery.load("small", copy)
 
 
 def test_a_changed_file_is_refused_also_by_who_names_the_folder(copy, monkeypatch):

@@ -296,6 +296,12 @@ def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, n
     ]
 
 
+def children_of(process: subprocess.Popen) -> list[str]:
+    """Return the numbers of the processes that a process has started."""
+    found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True)
+    return found.stdout.split()
+
+
 def test_a_stop_while_workers_start_is_told_in_one_line(tmp_path):
     command = [
         sys.executable,
@@ -313,7 +319,10 @@ def test_a_stop_while_workers_start_is_told_in_one_line(tmp_path):
         command, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path
     )
     assert process.stderr.readline().startswith("2 runs to train")
-    time.sleep(0.7)  # both workers import torch, which takes longer
+    while len(children_of(process)) < 3:  # two workers, and what tracks their resources
+        assert process.poll() is None
+        time.sleep(0.05)
+    # both workers import torch, which takes longer
     os.killpg(process.pid, signal.SIGINT)
     _, message = process.communicate(timeout=120)
     assert process.returncode == 128 + signal.SIGINT, message

@@ -15,10 +15,14 @@ from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_h
 
 import pytest
 
+from repro.data.alignments import AlignedPair, GoldAlignments
 from repro.errors import DamagedFileError, MachineError
+from repro.measures.alignments import measure_alignments
+from repro.measures.scores import describe_run
 from repro.records.manifest import has_manifest, manifest_faults, write_manifest
 from repro.records.schema import KINDS, kind_of
-from repro.records.stored import VERDICTS, load_record, load_records, read_records
+from repro.records.stored import VERDICTS, load_record, load_records, publish, read_records
+from repro.runs import gallery
 from repro.runs.storage import MANIFEST
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -144,13 +148,31 @@ def damages(record: dict[str, Any], chance: random.Random) -> Iterator[dict[str,
         yield damaged
 
 
-def test_no_value_of_another_type_is_accepted_where_there_is_no_manifest(folder, tmp_path):
+@pytest.fixture
+def measured_on_request(folder, tmp_path, monkeypatch) -> list[dict[str, Any]]:
+    """Records of the kinds of which none is stored."""
+    pair = AlignedPair("a dog", "ein Hund", frozenset({(0, 0)}), frozenset({(0, 0), (1, 1)}))
+    gold = GoldAlignments("own", (pair,), 0)
+    monkeypatch.setattr("repro.measures.alignments.load_alignments", lambda *_: gold)
+    run = gallery.load("base")
+    alignments = describe_run(run) | {"kind": "alignments"} | measure_alignments(run)
+    contrastive = next(folder.rglob("contrastive/*.json"))
+    return [
+        json.loads(publish(alignments, tmp_path / "results").read_bytes()),
+        json.loads(contrastive.read_bytes()) | {"kind": "published_pairs"},  # of the same form
+    ]
+
+
+def test_no_value_of_another_type_is_accepted_where_there_is_no_manifest(
+    folder, measured_on_request, tmp_path
+):
     chance, path = random.Random(1), tmp_path / "record.json"
     records = [
         json.loads(found.read_bytes())
         for found in sorted(folder.rglob("*.json"))
         if found.name != MANIFEST and found.parent.name != VERDICTS
     ]
+    records += measured_on_request
     assert {kind_of(record) for record in records} == KINDS.keys()
     tried = 0
     while tried < MUTATIONS:

@@ -249,7 +249,7 @@ def test_the_table_says_what_other_sets_decide_and_what_they_turn_over(tmp_path)
     assert [
         line.strip("| ").split(" | ") for line in table_of_test_sets(tmp_path).splitlines()[2:]
     ] == [
-        ["smoke", "test", "0", "0", "1", "0", "2", "none", "none"],
-        ["smoke", "dev", "1", "1", "0", "0", "1", "Z-04", "Y-01"],
-        ["smoke", "dev, test", "0", "0", "1", "1", "1", "none", "none"],
+        ["smoke", "test", "0", "0", "1", "0", "0", "2", "none", "none"],
+        ["smoke", "dev", "1", "1", "0", "0", "0", "1", "Z-04", "Y-01"],
+        ["smoke", "dev, test", "0", "0", "1", "0", "1", "1", "none", "none"],
     ]

@@ -24,7 +24,9 @@ from repro.measures.contrastive import (
 from repro.measures.scores import describe_run
 from repro.papers import suites
 from repro.presets import resolve
+from repro.records.stored import publish
 from repro.runs import gallery
+from repro.verify.verify import verify_records
 
 NP, NICHT = "np_agreement", "polarity_particle_nicht_del"
 ENTRIES = {
@@ -85,6 +87,17 @@ def test_a_run_is_scored_on_both_kinds_of_reference(pairs) -> None:
     np, nicht = published_pairs_table(record).splitlines()[2:]
     assert np.startswith("| np_agreement | 0 | - | 1 | ")
     assert nicht.startswith("| polarity_particle_nicht_del | 1 | ")
+
+
+def test_records_are_verified(pairs, tmp_path) -> None:
+    run, folder = gallery.load("base"), tmp_path / "results"
+    record = describe_run(run) | {"kind": "published_pairs"} | measure_published_pairs(run)
+    publish(record, folder)
+    assert not verify_records(folder).faults
+    record["results"][0]["accuracy"][0]["right"] += 1
+    publish(record, folder)
+    (fault,) = verify_records(folder).faults
+    assert fault.startswith(f"{record['run']}, published_pairs: ")
 
 
 def test_pairs_that_changed_are_named(pairs, tmp_path) -> None:

@@ -23,6 +23,7 @@ from repro.papers.summary import (
 )
 from repro.papers.verdicts import FORMAT, claims_of
 from repro.records.schema import kind_of
+from repro.records.sentences import SUFFIX
 from repro.records.stored import load_records
 from repro.statistics.intervals import Estimate
 
@@ -122,7 +123,9 @@ def test_update_needs_no_corpus(capsys, results, tmp_path, monkeypatch):
         f"*-{Setting('base').config('multi30k').digest()}.test.json"
     )
     (results / "multi30k.en-de").mkdir()
-    shutil.copy(path, results / "multi30k.en-de")
+    tables = path.parent.glob(f"{path.stem}*{SUFFIX}")
+    for beside in (path, *tables, *path.parent.glob(f"references.test.*{SUFFIX}")):
+        shutil.copy(beside, results / "multi30k.en-de")
     guide = _with_marks(results.parent / GUIDE)
     code, _, message = ended(capsys, "results", str(results), "--update")
     assert (

@@ -130,7 +130,9 @@ def test_notebooks_were_run_top_to_bottom_and_are_small(path):
     cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     assert not any(output["output_type"] == "error" for cell in cells for output in cell["outputs"])
-    assert path.stat().st_size < 500_000  # pictures have two pixels for one of the page
+    # Pictures have two pixels for one of the page. A forest plot has a line a number of all claims
+    # of a paper and needs up to 240,000 bytes.
+    assert path.stat().st_size < 650_000
 
 
 @pytest.mark.parametrize(

@@ -347,9 +347,9 @@ def test_a_run_is_trained_scored_stored_and_reported_with_the_metrics_of_its_tas
         name for name in names if "distinct" not in name
     ]
     text = render(records)
-    assert (
-        f"| system | seed | {' | '.join(names)} | dev perplexity of the best checkpoint |" in text
-    )
+    lengths = ["length ratio / brevity penalty"] if "BLEU" in names else []
+    columns = ["system", "seed", *names, *lengths, "dev perplexity of the best checkpoint"]
+    assert f"| {' | '.join(columns)} |" in text
     assert f"| {math.exp(records[0]['training']['best_dev_nll']):.2f} |" in text
     assert "This corpus is generated" in text and "chrF" not in text
 

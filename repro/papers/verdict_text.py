@@ -64,10 +64,14 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
 
 
 def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
-    """Return the command that makes the missing records of a claim; none if none is missing."""
+    """Return the command that makes the missing records of a claim.
+
+    There is none if no record is missing, or no experiment makes it.
+    """
     if verdict.status != NO_DATA or (claim.scales is not None and scale not in claim.scales):
         return []
-    return [f"repro run {' '.join(experiments_of(claim))} --scale {scale}"]
+    experiments = experiments_of(claim)
+    return [f"repro run {' '.join(experiments)} --scale {scale}"] if experiments else []
 
 
 def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:

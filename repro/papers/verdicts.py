@@ -70,17 +70,20 @@ def claims_of(name: str | None = None) -> list[Claim]:
 def experiments_of(claim: Claim) -> list[str]:
     """Return the fewest experiments of a claim's paper that make the records of its claim.
 
-    They are found one after the other, each with the most records that are still missing.
+    They are found one after the other, each with the most records that are still missing. A claim
+    of no paper has none.
     """
-    paper = next(paper for paper in map(load_paper, PAPERS) if claim in paper.claims)
     wanted = {("scores", setting) for setting in claim.settings()} | set(claim.measures())
     makes = {
         f"{paper.name}.{experiment.name}": {("scores", setting) for setting in experiment.settings}
         | {(kind, setting) for kind, of in experiment.measures.items() for setting in of}
+        for paper in map(load_paper, PAPERS)
+        if claim in paper.claims
         for experiment in paper.experiments
     }
     chosen: list[str] = []
-    while wanted and (best := max(makes, key=lambda name: len(makes[name] & wanted))):
+    while wanted and makes:
+        best = max(makes, key=lambda name: len(makes[name] & wanted))
         if not makes[best] & wanted:
             break
         chosen.append(best)
