@@ -12,6 +12,7 @@ from engine_in_node import NODE, exported
 
 from repro.analysis.reading import read
 from repro.core.decoding import SearchConfig
+from repro.core.numbering import FIRST
 from repro.page.bundle import FOLDER, bundle
 from repro.page.page import ANY_EXAMPLE, EXAMPLES, page_html
 from repro.runs import gallery
@@ -51,6 +52,11 @@ LOAD = {"kind": "load", "name": "base", "number": 0}
 
 def test_states_are_undone_and_links_hold_them():
     in_node("state")
+
+
+def test_layers_and_heads_have_the_numbers_of_python():
+    names = (FOLDER / "engine" / "heads.js").read_text()
+    assert f"const FIRST = {FIRST};" in names
 
 
 def test_the_worker_of_the_page_reads_a_sentence_as_python_does(page, tmp_path):

@@ -118,14 +118,14 @@ def test_the_first_view_fits_a_small_laptop(visit):
 
 def test_heads_are_reached_by_keys(visit):
     here = visit()
-    square = here.page.get_by_role("button", name="Cross attention, layer 0, head 0")
+    square = here.page.get_by_role("button", name="Cross attention, layer 1, head 1")
     square.focus()
     here.page.keyboard.press("ArrowDown")
     here.page.keyboard.press("ArrowRight")
     here.page.keyboard.press("Space")
     here.off(1)
     pressed = here.page.locator(".rp-off").get_attribute("aria-label")
-    assert pressed.startswith("Cross attention, layer 1, head 1, off")
+    assert pressed.startswith("Cross attention, layer 2, head 2, off")
     here.check_quiet()
 
 

@@ -8,7 +8,7 @@ export const TITLES = {
   cross: "Cross attention",
 };
 
-const FIRST = 0; // the number of the first layer and head for people, as in `repro/core/numbering.py`
+const FIRST = 1; // the number of the first layer and head for people, as in `repro/core/numbering.py`
 
 export const keyOf = ({ site, layer, head }) => `${site}.${layer}.${head}`;
 
