@@ -17,6 +17,7 @@ from repro.analysis.ablation import attention_at, heads_of
 from repro.analysis.reading import read
 from repro.analysis.replacement import replaced_head
 from repro.core.decoding import SearchConfig
+from repro.core.numbering import head_name
 from repro.runs import gallery
 from repro.runs.models import load_translator
 from repro.widgets.parts import TITLES
@@ -200,7 +201,7 @@ def test_a_token_selected_once_is_followed_by_all_views(lab):
 def test_the_playground_follows_the_hand(lab):
     play = cell(lab, "playground")
     site, layer, head, center = moving_head()
-    name = f"{TITLES[site]}, layer {layer}, head {head}"
+    name = f"{TITLES[site]}, {head_name(layer, head)}"
     play.get_by_label(name).click()
     until(lab, lambda: name in text_of(play, ".rp-title"), "the chosen head")
     play.locator("select").select_option(GAUSSIAN)
@@ -303,7 +304,7 @@ def test_a_head_switched_off_changes_the_translation(lab):
     ablation = cell(lab, "ablation")
     whole = text_of(ablation, ".rp-text")
     for head in range(8):
-        button = ablation.get_by_label(f"Cross attention, layer {head // 4}, head {head % 4}")
+        button = ablation.get_by_label(f"Cross attention, {head_name(head // 4, head % 4)}")
         button.press("Space")
         until(
             lab,
