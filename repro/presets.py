@@ -102,7 +102,7 @@ CAPTIONS = TrainConfig(
 )
 
 # To the end of what the model can learn, in under an hour on a free core: chosen on dev for four
-# systems alike (`benchmarks/RECIPE.md`).
+# systems alike (`benchmarks/recipe.py`).
 TO_THE_END = TrainConfig(
     max_updates=8000,
     batch_tokens=2048,

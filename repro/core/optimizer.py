@@ -3,8 +3,7 @@
 Adam has the constants of Vaswani et al. 2017, section 5.3, except for beta2. Muon (Jordan et al.
 2024, https://kellerjordan.github.io/posts/muon/) replaces the update of a matrix by the nearest
 orthogonal matrix: all singular values become about 1. So rare directions of the gradient move the
-weights as far as frequent ones. Here it needs about half the updates of Adam to the same loss
-(`docs/training.md`).
+weights as far as frequent ones. `benchmarks/recipe.py` compares the two.
 
 `torch.optim.Muon` computes in bf16, which rounds differently from machine to machine and is slow
 on a CPU without instructions for it. This one computes in the precision of the parameters, all
