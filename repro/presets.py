@@ -101,8 +101,8 @@ CAPTIONS = TrainConfig(
     max_updates=5500, batch_tokens=2048, learning_rate=4e-3, warmup=500, eval_every=250, average=5
 )
 
-# To the end of what the model can learn, in under an hour on a free core: chosen on dev for four
-# systems alike (`benchmarks/recipe.py`).
+# To the end of what the model can learn, in under an hour on a free core. Chosen on dev with base;
+# `benchmarks/recipe.py` tries it for four systems alike.
 TO_THE_END = TrainConfig(
     max_updates=8000,
     batch_tokens=2048,
