@@ -1,4 +1,4 @@
-"""Whether a condition can be decided here at all, and how likely it is to hold if its claim is true.
+"""Tell whether a condition can be decided here, and how likely it holds if its claim is true.
 
 The power of a condition is the chance that it holds for a given true number. It follows from the
 bounds, the number of seeds and what is known of the errors, not from the number that was found.

@@ -1,7 +1,8 @@
 """Put modules of JavaScript together to one script, which needs no server and no library.
 
 Our modules keep to a small part of the language of modules: `import { a, b as c } from
-"./x.js";`, and `export` before a function, a class or a constant. Each becomes a function that runs once.
+"./x.js";`, and `export` before a function, a class or a constant. Each becomes a function that runs
+once.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Write models into one HTML file that translates by itself, without a server and without a network."""
+"""Write models into one HTML file that translates by itself, without server or network."""
 
 import base64
 import html

@@ -1,7 +1,8 @@
 """The five papers: printed numbers, every experiment behind them, and every claim with its test.
 
 An experiment belongs to one numbered table or figure. It names what must be trained and measured,
-and renders the results beside the printed numbers. A paper is a package here and a line in `PAPERS`.
+and renders the results beside the printed numbers. A paper is a package here and a line in
+`PAPERS`.
 
     papers      PAPERS, load_paper, find_experiments, Paper, Experiment, Deviation, zeng2021,
                 printed_numbers

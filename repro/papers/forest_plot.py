@@ -23,8 +23,8 @@ FOREST_EXPLAINED = (
     "number at the right. A bracket is the bound of the claim, open to the side where it holds. "
     "Color and symbol tell the outcome. Diamonds are printed in the paper, for its own corpora "
     "and much larger models. Triangles are the same effect by the likelihood of references, at "
-    f"{NATS_PER_BLEU:g} nats per token for a point of BLEU. Numbers other than BLEU have a scale each: their bound is in the "
-    "middle, and right of it the claim holds."
+    f"{NATS_PER_BLEU:g} nats per token for a point of BLEU. Numbers other than BLEU have a "
+    "scale each: their bound is in the middle, and right of it the claim holds."
 )
 
 

@@ -43,11 +43,11 @@ STATUSES_EXPLAINED = (
     "the claim may mean would show with a chance of 20 %. Else it is *undecided*."
 )
 LIKELIHOOD_EXPLAINED = (
-    "Verdicts speak of BLEU where the papers do. The same differences are judged by likelihood, per "
-    "token of the test references, or of dev where a record holds no more. Bounds in BLEU are "
+    "Verdicts speak of BLEU where the papers do. The same differences are judged by likelihood, "
+    "per token of the test references, or of dev where a record holds no more. Bounds in BLEU are "
     f"taken as nats at {NATS_PER_BLEU:g} nats a point, fixed before any claim was judged so. "
-    "Likelihood *agrees* with a verdict or *disagrees*, *decides* what BLEU leaves undecided, or is "
-    "*open*, too."
+    "Likelihood *agrees* with a verdict or *disagrees*, *decides* what BLEU leaves undecided, or "
+    "is *open*, too."
 )
 
 

@@ -154,7 +154,8 @@ def paired_bootstrap(
 def count_texts(
     hyps: list[str], refs: list[str], target: str, task: str = "translation"
 ) -> list[Counted]:
-    """Return what the scores of texts are computed from, by each metric of their task whose score follows from sums."""
+    """Return what the scores of texts are computed from, by each metric of their task whose score
+    follows from sums."""
     metrics = (
         metric
         for metric in metrics_for(task, target, tuple(refs))
@@ -170,7 +171,8 @@ def compare_systems(
     num_samples: int = 1000,
     task: str = "translation",
 ) -> list[list[Comparison]]:
-    """Compare systems with the first of them, each by the texts that all of its training seeds made of the same sentences.
+    """Compare systems with the first of them, each by the texts that all of its training seeds
+    made of the same sentences.
 
     The intervals are over sentences and seeds (see `repro.statistics.intervals`). How far a seed
     moves a score is pooled from all of the systems, so one of them may have a single seed; where
@@ -202,7 +204,8 @@ def compare_systems(
 def compare_counted(
     systems: Sequence[Sequence[list[Counted]]], num_samples: int = 1000
 ) -> list[list[Comparison]]:
-    """Compare systems with the first of them as `compare_systems` does, by what was counted of their texts.
+    """Compare systems with the first of them as `compare_systems` does, by what was counted of
+    their texts.
 
     Raises:
         InputError: no resample.

@@ -1,4 +1,5 @@
-"""How sure a number is. A difference in BLEU: over the sentences of the test set, and over training seeds.
+"""How sure a number is. A difference in BLEU: over the sentences of the test set, and over training
+seeds.
 
 - Over sentences: paired bootstrap (Koehn 2004), the same resamples for all systems.
 - Over seeds: one variance for all systems of a scale, pooled from those that were trained with
@@ -90,12 +91,14 @@ class Estimate:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The interval that a verdict may rest on: all numbers where another seed might lead to any."""
+        """The interval that a verdict may rest on: all numbers where another seed might lead to
+        any."""
         return (-math.inf, math.inf) if self.unit and not self.counts_seeds else self.ends
 
     @property
     def is_of_one_seed(self) -> bool:
-        """Whether it depends on a training seed, and nothing tells what another one would change."""
+        """Whether it depends on a training seed, and nothing tells what another one would
+        change."""
         return self.seeds is not None and not self.counts_seeds
 
     def cell(self, sign: int = 1) -> str:
@@ -208,7 +211,8 @@ def estimate(
 
 
 def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) -> Estimate:
-    """Return the share that is true in the first minus that in the second, in points, of the same items in the same order.
+    """Return the share that is true in the first minus that in the second, in points, of the
+    same items in the same order.
 
     The interval is that of Bonett and Price (2012), with an item more of each kind that differs: it
     is not empty where no item differs.
@@ -230,7 +234,8 @@ def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) 
 def over_seeds(
     found: Sequence[Estimate], least: float = -math.inf, most: float = math.inf
 ) -> Estimate:
-    """Return the mean of a number over the models of several seeds, with an interval over what it was taken from and over seeds.
+    """Return the mean of a number over the models of several seeds, with an interval over what
+    it was taken from and over seeds.
 
     All models are measured on the same items, so more seeds do not narrow the interval over items:
         it is as wide as theirs are on average.
@@ -260,7 +265,8 @@ def over_seeds(
 
 
 def median(values: Sequence[float], over: str) -> Estimate:
-    """Return the median and its interval between two of the values, which needs no distribution, but independent values.
+    """Return the median and its interval between two of the values, which needs no
+    distribution, but independent values.
 
     Five values are too few for 95 %: then the interval is from the least to the largest, and its
     level is said.
@@ -275,7 +281,8 @@ def median(values: Sequence[float], over: str) -> Estimate:
 
 
 def rank_correlation(first: np.ndarray, second: np.ndarray, what: str) -> Estimate:
-    """Return Spearman's correlation, pairs with NaN left out, with the interval of Bonett and Wright (2000).
+    """Return Spearman's correlation, pairs with NaN left out, with the interval of Bonett and
+    Wright (2000).
 
     Args:
         first, second: paired numbers.

@@ -1,4 +1,5 @@
-"""The metrics of every task, each read as sums over texts where it can be: BLEU and chrF, ROUGE from Google's `rouge-score`, distinct-n.
+"""The metrics of every task, each read as sums over texts where it can be: BLEU and chrF, ROUGE
+from Google's `rouge-score`, distinct-n.
 
 ROUGE and distinct-n read English: words are runs of letters a to z and digits, lower-cased, as the
 tokeniser of `rouge-score` cuts them.
@@ -29,7 +30,8 @@ from repro.statistics.scripts import (
 TOKENIZERS = {HAN: "zh", JAPANESE: "char", ALPHABETS: "char"}
 """Kind of text without blanks between words -> sacreBLEU's tokeniser for it."""
 MOSES_CODES = {HAN: "zh", JAPANESE: "ja"}
-"""Kind of text -> the code by which Moses knows its letters, whatever the files call the language."""
+"""Kind of text -> the code by which Moses knows its letters, whatever the files call the
+language."""
 
 TOKENISED = "tokenised lower-cased BLEU"
 VERSION = f"rouge-score-{version('rouge-score')}"
@@ -50,7 +52,8 @@ class RougeSignature(Signature):
 
 
 class Rouge(Metric):
-    """ROUGE (Lin 2004), built like sacreBLEU's own metrics: its statistics of a text are the F1 and a count of one.
+    """ROUGE (Lin 2004), built like sacreBLEU's own metrics: its statistics of a text are the F1
+    and a count of one.
 
     Words are stemmed, as in the evaluations of CNN/DailyMail that run ROUGE-1.5.5 with ``-m``. The
     score of a corpus is the mean of the F1 of its texts, in percent. A text is one sequence to
@@ -89,7 +92,8 @@ class Rouge(Metric):
 
 
 class Distinct:
-    """distinct-n (Li et al. 2016, section 5): the different n-grams of all texts per 100 words of them; no reference is looked at.
+    """distinct-n (Li et al. 2016, section 5): the different n-grams of all texts per 100 words
+    of them; no reference is looked at.
 
     It is no sum over texts, so no bootstrap is made of it.
     """
@@ -121,7 +125,8 @@ class Distinct:
 
 
 class CorpusMetric:
-    """A metric whose score of a corpus follows from sums over its texts, which is what makes a resample cheap.
+    """A metric whose score of a corpus follows from sums over its texts, which is what makes a
+    resample cheap.
 
     Args:
         name: how tables call it.
@@ -132,7 +137,8 @@ class CorpusMetric:
         self.name, self.metric = name, metric
 
     def prepare(self, texts: list[str]) -> list[str]:
-        """Return the texts as the metric reads them: U+200B, by which some references tell words apart, is a blank, as in hypotheses."""
+        """Return the texts as the metric reads them: U+200B, by which some references tell words
+        apart, is a blank, as in hypotheses."""
         return list(map(separators_to_blanks, texts))
 
     def read(self, refs: list[str]) -> None:
@@ -148,11 +154,13 @@ class CorpusMetric:
         return self.metric._aggregate_and_compute(self._count(hyps)).score
 
     def statistics(self, hyps: list[str]) -> np.ndarray:
-        """Return what a score is computed from, `(num_texts, num_statistics)`: the rows of any selection of texts add up to its score."""
+        """Return what a score is computed from, `(num_texts, num_statistics)`: the rows of any
+        selection of texts add up to its score."""
         return np.array(self._count(hyps))
 
     def _count(self, hyps: list[str]) -> list[list[float]]:
-        """Return the statistics of each text. They are counted once: systems often say the same, and tables and claims share systems."""
+        """Return the statistics of each text. They are counted once: systems often say the same,
+        and tables and claims share systems."""
         new = [place for place, text in enumerate(hyps) if text not in self._rows[place]]
         if new:
             # sacreBLEU keeps these sums apart from the score, which makes a resample a sum; it
@@ -171,7 +179,8 @@ class CorpusMetric:
 
 
 class MosesBLEU(CorpusMetric):
-    """Tokenised, lower-cased BLEU, as papers report that score Moses-tokenised text with multi-bleu.
+    """Tokenised, lower-cased BLEU, as papers report that score Moses-tokenised text with
+    multi-bleu.
 
     Tokeniser: sacremoses, without escaping. The score is sacreBLEU's on the tokens, without a
         tokeniser of its own.
@@ -188,7 +197,8 @@ class MosesBLEU(CorpusMetric):
         return [self._tokenize(sentence.lower()) for sentence in sentences]
 
     def signature(self) -> str:
-        """Return sacreBLEU's signature with the tokeniser that was really used; only after references were read."""
+        """Return sacreBLEU's signature with the tokeniser that was really used; only after
+        references were read."""
         return (
             super()
             .signature()
@@ -198,7 +208,8 @@ class MosesBLEU(CorpusMetric):
 
 
 def bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
-    """Return cased BLEU with the tokeniser that fits the references: sacreBLEU's default, or what `unspaced_tokenizer` says."""
+    """Return cased BLEU with the tokeniser that fits the references: sacreBLEU's default, or what
+    `unspaced_tokenizer` says."""
     tokenizer = unspaced_tokenizer(target, refs) or "13a"
     # sacreBLEU warns of hypotheses cut into words and marks: a slip where the references are not,
     # and as it should be where they are.
@@ -207,7 +218,8 @@ def bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
 
 
 def tokenised_bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
-    """Return tokenised lower-cased BLEU; Moses knows no words where none are marked, so there the tokeniser is that of `bleu_for`."""
+    """Return tokenised lower-cased BLEU; Moses knows no words where none are marked, so there the
+    tokeniser is that of `bleu_for`."""
     tokenizer = unspaced_tokenizer(target, refs) or "none"
     if tokenizer == "none":
         kind = unspaced_kind(refs, target)
@@ -218,7 +230,8 @@ def tokenised_bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
 
 
 def unspaced_tokenizer(target: str, refs: Sequence[str]) -> str | None:
-    """Return sacreBLEU's tokeniser for references in a script without blanks between words, else None.
+    """Return sacreBLEU's tokeniser for references in a script without blanks between words,
+    else None.
 
     It is `none` where they were cut into words beforehand. The letters decide, not the name of the
     language: files call Chinese `zh`, `cn`, `chs` or `lzh`.
@@ -246,7 +259,8 @@ METRICS: dict[str, Callable[[str, Sequence[str]], list[CorpusMetric | Distinct]]
         Distinct(2),
     ],
 }
-"""The task of a corpus -> what its hypotheses are scored with, given language and text of the references (all but translations are
+"""The task of a corpus -> what its hypotheses are scored with, given language and text of the
+references (all but translations are
 English)."""
 
 
@@ -276,7 +290,8 @@ def score_of_sums(metric: Metric, sums: np.ndarray) -> float:
 
 @cache
 def scorer_of(name: str) -> Metric:
-    """Return the metric of that name for scores of added-up statistics, which depend on no language and no reference."""
+    """Return the metric of that name for scores of added-up statistics, which depend on no language
+    and no reference."""
     if name == "BLEU":
         return sacrebleu.BLEU()
     if name == "chrF":

@@ -1,4 +1,5 @@
-"""Resamples of the sentences of a test set, the same for all systems (paired bootstrap, Koehn 2004), and the BLEU of each."""
+"""Resamples of the sentences of a test set, the same for all systems (paired bootstrap, Koehn
+2004), and the BLEU of each."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -8,12 +9,14 @@ import numpy as np
 BOOTSTRAP_SEED = 12345  # sacreBLEU's own
 BLOCKS = 10  # of resamples that are multiplied at a time, which bounds the memory
 NUM_SAMPLES = 10_000
-"""The standard error over sentences is known from so many to 1 part in 140, one over the root of twice as many; from 1,000 to 45."""
+"""The standard error over sentences is known from so many to 1 part in 140, one over the root of
+twice as many; from 1,000 to 45."""
 
 
 @lru_cache(maxsize=16)  # a test set, and the bins that it is cut into
 def resamples(num_sentences: int, num_samples: int = NUM_SAMPLES) -> np.ndarray:
-    """Return how often each resample draws each sentence, `(num_samples, num_sentences)`; the same for every call."""
+    """Return how often each resample draws each sentence, `(num_samples, num_sentences)`; the same
+    for every call."""
     random = np.random.default_rng(BOOTSTRAP_SEED)
     # the largest count of any is far below 256
     counts = np.empty((num_samples, num_sentences), np.uint8)
@@ -29,7 +32,8 @@ Score = Callable[[np.ndarray], np.ndarray]
 
 
 def bleu_of_resamples(sums: np.ndarray) -> np.ndarray:
-    """Return the corpus BLEU of each resample, `(num_samples,)`: sacreBLEU's with its default smoothing, for all at once.
+    """Return the corpus BLEU of each resample, `(num_samples,)`: sacreBLEU's with its default
+    smoothing, for all at once.
 
     Args:
         sums: `metrics.CorpusMetric.statistics` of BLEU, `(num_sentences, 10)`.

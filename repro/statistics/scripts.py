@@ -1,4 +1,4 @@
-"""Tells from the letters of a text how it is written: in which script, and whether blanks stand between its words.
+"""Tell from the letters of a text its script, and whether blanks stand between its words.
 
 Files call Chinese `zh`, `cn`, `chs` or `lzh`; the letters are the same under every name.
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import regex
 
 HAN, JAPANESE, ALPHABETS = "Chinese", "Japanese", "Southeast Asian or Tibetan"
-"""Kinds of text without blanks between words: Chinese characters alone, with kana, and alphabets of Asia."""
+"""Kinds of text without blanks between words: Chinese characters alone or with kana, alphabets."""
 
 CODES = {
     HAN: "zh zho chi cmn yue cn chs cht tw hk lzh wuu hak nan gan hsn cdo",
@@ -92,4 +92,5 @@ def disagreement(texts: Sequence[str], code: str) -> str:
     found, expected = unspaced_kind(texts, code), KIND_OF_CODE.get(language_of(code))
     if found == expected or not any(letter.isalpha() for text in texts for letter in text):
         return ""
-    return f"'{code}' is not the code of these references, which are written in {found or 'a script with blanks'}"
+    script = found or "a script with blanks"
+    return f"'{code}' is not the code of these references, which are written in {script}"
