@@ -191,7 +191,7 @@ def _asked_for(
 
 
 def _check_numbers(seeds: int, jobs: int) -> None:
-
+    """Refuse numbers of seeds and jobs that `repro run` cannot mean."""
     if not 1 <= seeds <= MOST_SEEDS:
         raise InputError(
             "--seeds",
@@ -270,7 +270,7 @@ def _announce_work(missing: "Plan", known: "Iterable[Record]", jobs: int, result
 
 
 def _list_trainings(missing: "Plan") -> None:
-
+    """Print the name of every run that `repro run` would train."""
     for config in [*missing.trainings, *missing.trained_again()]:
         click.echo(run_name(config))
 
