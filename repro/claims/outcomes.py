@@ -131,7 +131,7 @@ class Verdict:
 
     @property
     def reason(self) -> str:
-        """The reason for the status, in one line."""
+        """The reason for the verdict, in one line."""
         return self.missing or _reason(self.status, self.conditions)
 
     @property
@@ -168,7 +168,7 @@ class Verdict:
 
     @property
     def said(self) -> str:
-        """The status, and what likelihood says beside it."""
+        """The verdict, and what likelihood says beside it."""
         return f"{self.status}; likelihood: {self.likelihood}" if self.likelihood else self.status
 
     @property

@@ -203,7 +203,7 @@ def _loop(
 def _dev_nll(
     model: Transformer, pairs: EncodedPairs, progress: Progress, config: TrainConfig
 ) -> float:
-    """Return the loss on dev.
+    """Return the loss on dev during training.
 
     Raises:
         DivergedError: it is not finite.
@@ -223,7 +223,7 @@ def _saved_updates(run: Run) -> int:
 def _batches_from(
     pairs: EncodedPairs, config: TrainConfig, progress: Progress
 ) -> Iterator[tuple[int, int, list[int]]]:
-    """Yield the batches that follow, without end.
+    """Yield the batches of training that follow, without end.
 
     Each is an epoch, the number of its batches that are used then, and the pairs of the batch.
     """
