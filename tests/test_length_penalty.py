@@ -1,6 +1,7 @@
 """The length penalty that is chosen on dev, and how records and commands take it up."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -17,29 +18,39 @@ from repro.runs.models import load_translator
 from repro.runs.train import train
 
 
-class Echo:
+class Translates:
     """Translates as a table says, by the penalty."""
 
-    def __init__(self, by_alpha):
-        self.by_alpha = by_alpha
+    def __init__(self, by_alpha, otherwise):
+        self.by_alpha, self.otherwise = by_alpha, otherwise
 
-    def translate(self, sentences, search):
-        return [self.by_alpha.get(search.alpha, "nothing of it")] * len(sentences)
+    def translate(self, _sentences, search):
+        return self.by_alpha.get(search.alpha, self.otherwise)
 
 
 @pytest.mark.parametrize(
     ("right_at", "expected"), [((1.4,), 1.4), ((0.4, 0.8, 1.4), 0.8), ((0.4, 1.6), 0.4), ((), 1.0)]
 )
-def test_the_best_on_dev_is_taken_and_of_equal_ones_that_nearest_to_one(right_at, expected):
+def test_the_best_on_dev_is_taken_and_of_equal_ones_that_nearest_to_the_usual(right_at, expected):
     ref = "eine Frau liest in einem Buch"
-    translator = Echo(dict.fromkeys(right_at, ref))
+    translator = Translates({alpha: [ref] for alpha in right_at}, ["nothing of it"])
     assert best_alpha(translator, (["a woman"], [ref]), "multi30k", "de") == expected
+
+
+@pytest.mark.parametrize(("better", "expected"), [(1, 1.0), (40, 1.4)])
+def test_what_may_be_chance_changes_nothing(better, expected):
+    refs = [f"eine Frau liest Buch {number} in der Stadt" for number in range(50)]
+    usual = [ref.replace("liest", "nimmt") for ref in refs]
+    translator = Translates({1.4: refs[:better] + usual[better:]}, usual)
+    assert best_alpha(translator, (refs, refs), "multi30k", "de") == expected
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(length_penalty, "score_all", lambda hyps, *_: [Longer(hyps)])
+        surely = SimpleNamespace(high=-1.0)
+        patch.setattr(length_penalty, "paired_bootstrap", lambda *_, **__: [surely])
         return train(tiny("train.length_penalty=dev"), tmp_path_factory.mktemp("runs"), quiet=True)
 
 
