@@ -73,15 +73,15 @@ STDS = tuple(
 )
 LENGTHS = [0, 10, 20, 30, 40, math.inf]  # five bins of reference words
 FAST = (BASE, HC_SA, SH_X, NO_SELF, SH_X_NO_SELF)
-INTO_GERMAN = ("smoke", "multi30k", "iwslt16")
+INTO_GERMAN = ("smoke", "multi30k", "multi30k-long", "iwslt16")
 WITH_MIDDLE = tuple(name for name, scale in SCALES.items() if scale.model.encoder_layers > 2)
 NO_MIDDLE = (
     "there is no layer between the lowest and the highest, which would keep its neighbours on both "
     "sides"
 )
-NOT_INTO_GERMAN = "contrastive pairs of every type are translations into cased German text"
+NOT_INTO_GERMAN = "contrastive pairs of every type are translations into German"
 # At the other scales, even a head that points at random averages few tokens of distance.
-LONG_ENOUGH = ("smoke", "multi30k", "multi30k-lc", "iwslt16")
+LONG_ENOUGH = ("smoke", "multi30k", "multi30k-lc", "multi30k-long", "iwslt16")
 TOO_SHORT = (
     "its sentences are so short that a head of the encoder or the decoder that points anywhere is "
     "near the bound, or within it"
