@@ -20,6 +20,7 @@ from repro.papers.figures import (
     length_cost_figure,
     offset_gallery,
 )
+from repro.papers.gaps_over_training import gaps_over_training
 from repro.papers.memory import memory_table
 from repro.papers.printed_tables import corpus_table
 from repro.papers.speed import speed_table
@@ -182,8 +183,9 @@ EXPERIMENTS = (
                 ),
                 "The other direction:",
                 score_table(e, NAME, "Table 2", [Row(setting, {}) for setting in MAIN_BACK]),
+                gaps_over_training(e, (*MAIN, *CONTROLS)),
             ]
-        ),
+        ).rstrip(),
         figures=lambda e: gap_curve_figure(e, (*MAIN, *CONTROLS)),
         said=("text §3.1", "text §3.2"),
         reduced="one pair of languages of five",
