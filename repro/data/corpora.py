@@ -166,6 +166,11 @@ def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
     return _apply_preparation(_find_record(name), map(clean_line, lines))
 
 
+def cased_form(name: str) -> str | None:
+    """Return the corpus with the same sentences and their capitals, if this one has lost them."""
+    return _find_record(name).cased
+
+
 def _apply_preparation(record: CorpusRecord, lines: Iterable[str]) -> list[str]:
     """Return lines as the corpus's record prepares them."""
     return [record.prepare(line) for line in lines] if record.prepare else list(lines)

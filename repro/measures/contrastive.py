@@ -1,6 +1,7 @@
 """Score a run on contrastive pairs: its suite, the accuracies, and the stored table."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -20,7 +21,7 @@ from repro.contrastive.scoring import (
 )
 from repro.contrastive.suites import ContrastiveSuite, minigerman_suite, suite_without_overlap
 from repro.core.config import DataConfig, from_dict
-from repro.data.corpora import load_once, prepare_lines
+from repro.data.corpora import cased_form, load_once, prepare_lines
 from repro.errors import InputError
 from repro.markdown import table
 from repro.records.sentences import Table
@@ -39,7 +40,8 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
     """Return the contrastive pairs to measure a run on, which fit its training data.
 
     The generated corpus has exact ones. Other corpora have generated errors in German references
-    and, from German into English, MuCoW without the items that the corpus is trained on.
+    and, from German into English, MuCoW without the items that the corpus is trained on. German
+    errors need capitals: pairs of a corpus without any are made from its cased form.
 
     Raises:
         InputError: there are none for its languages.
@@ -50,6 +52,8 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
     if {data.source, data.target} != {"en", "de"}:
         what = f"there are no contrastive pairs from {data.source} into {data.target}"
         raise InputError("contrastive pairs", what, "choose a corpus of English and German")
+    if cased := cased_form(data.corpus):
+        return _prepared(suite_of(replace(data, corpus=cased)), data.corpus)
     corpus = load_once(data.corpus, data.source, data.target)
     train = corpus.pairs("train", data.source, data.target)
     if data.target == "en":
@@ -78,16 +82,18 @@ def published_suites(data: DataConfig) -> tuple[ContrastiveSuite, ...]:
 
 
 def _prepared(suite: ContrastiveSuite, corpus: str) -> ContrastiveSuite:
-    """Return the suite to measure a run on, as models of its corpus read it."""
+    """Return the suite to measure a run on as models read it, without unseen errors."""
     items = []
     for item in suite.items:
         source, reference, *contrastive = prepare_lines(
             corpus, [item.source, item.reference, *item.contrastive]
         )
-        items.append(
-            replace(item, source=source, reference=reference, contrastive=tuple(contrastive))
-        )
-    return replace(suite, items=tuple(items))
+        if reference not in contrastive:
+            items.append(
+                replace(item, source=source, reference=reference, contrastive=tuple(contrastive))
+            )
+    unseen = Counter({"the error is not seen in lower case": len(suite.items) - len(items)})
+    return replace(suite, items=tuple(items), skipped=suite.skipped + unseen)
 
 
 def measure_published_pairs(run: Run) -> dict[str, Any]:

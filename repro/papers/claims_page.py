@@ -22,7 +22,7 @@ from repro.papers.verdicts import (
 from repro.plots.description import describe
 from repro.plots.vector import svg
 
-SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")
+SCALES = ("smoke", "multi30k", "multi30k-long", "tatoeba", "enja", "iwslt16")
 COLUMNS = 100
 MARGINS = "MARGINS.md"  # beside the verdicts
 

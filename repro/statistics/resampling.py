@@ -51,7 +51,7 @@ def scores_of_resamples(score: Score, sums: np.ndarray) -> np.ndarray:
     return _scores_of_resamples(score, sums.tobytes(), sums.shape, sums.dtype)
 
 
-@lru_cache(maxsize=1000)  # the baseline is in most contrasts
+@lru_cache(maxsize=200)  # of 120 kB each; the baseline is in most contrasts
 def _scores_of_resamples(
     score: Score, sums: bytes, shape: tuple[int, int], dtype: np.dtype
 ) -> np.ndarray:
