@@ -10,6 +10,7 @@ import click
 
 from repro.claims.settings import Setting
 from repro.cli.options import (
+    JSON,
     RESULTS,
     SCALE,
     WHOLE_NUMBER,
@@ -18,7 +19,9 @@ from repro.cli.options import (
     check_translates,
     damage_named,
     given_once,
+    print_json,
 )
+from repro.cli.timing import announce_hours
 from repro.core.config import DataConfig
 from repro.data.corpora import load_pairs
 from repro.errors import (
@@ -170,6 +173,8 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     if lacking:
         click.echo(f"cannot be trained yet: {lacking}", err=True)
     if dry_run:
+        if not lacking:
+            announce_hours(missing, known)
         return _list_trainings(missing)
 
     from repro.papers.pages import write_report
@@ -355,6 +360,7 @@ def _experiment_tables(
 @click.argument("name", required=False)
 @SCALE
 @RESULTS
+@JSON
 @click.option(
     "--discard",
     multiple=True,
@@ -367,7 +373,7 @@ def _experiment_tables(
     multiple=True,
     help="Judge by this test set; given again, by all of them as one.  [default: test]",
 )
-def claims(name, scale, results, discard, splits) -> None:
+def claims(name, scale, results, as_json, discard, splits) -> None:
     """Judge the claims of the paper NAME, the claim of that name (Y-01), or all, by the results.
 
     The verdicts are stored with the results. A claim whose test was changed after its result was
@@ -430,6 +436,14 @@ def claims(name, scale, results, discard, splits) -> None:
             [*map(as_verdict, judge(judged, evidence).values())]
             if refused
             else update_verdicts(results, scale, judged, evidence, discard)
+        )
+    if as_json:
+        return print_json(
+            [
+                {"claim": claim.name, "statement": claim.statement, "status": verdict.status}
+                | {"reason": verdict.reason, "evidence": [*verdict.evidence, *verdict.notes]}
+                for claim, verdict in zip(judged, verdicts, strict=True)
+            ]
         )
     for claim, verdict in zip(judged, verdicts, strict=True):
         click.echo(f"{claim.name}  {verdict.status:<17} {claim.statement}")
