@@ -19,7 +19,7 @@ import click
 
 from repro.cli import export as exporting
 from repro.cli import heads as analysis
-from repro.cli import own_variants, papers, tables
+from repro.cli import own_variants, papers, run, tables, verify
 from repro.cli import page as browser
 from repro.cli import report as reporting
 from repro.cli import runs as run_list
@@ -88,6 +88,8 @@ for module in (
     exporting,
     analysis,
     papers,
+    run,
+    verify,
     browser,
 ):
     for command in vars(module).values():

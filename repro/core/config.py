@@ -121,6 +121,7 @@ class RunConfig:
 
 
 def _digest(values: Any) -> str:
+    """Return the first twelve hex digits of the SHA-256 of a configuration's values."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

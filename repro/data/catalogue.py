@@ -105,6 +105,7 @@ def _read_bible(folder: Path, languages: Sequence[str], max_chars: int) -> Sides
 
 
 def _read_tatoeba_test(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
+    """Read the test set of Tatoeba in a folder, a file per language."""
     files = {language: folder / f"clean-against-2018-export.{language}" for language in languages}
     return {"test": {language: read_lines(path, max_chars) for language, path in files.items()}}
 

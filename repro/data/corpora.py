@@ -163,6 +163,7 @@ def _test_set_alone(
 
 
 def _is_on_disk(name: str, root: Path | None) -> bool:
+    """Return whether the folder of a published corpus is on this machine."""
     folder, given = CORPORA[name].folder, root or os.environ.get("REPRO_DATA")
     return bool(given and folder) and (Path(given or "") / (folder or "")).is_dir()
 

@@ -82,7 +82,7 @@ def published_suites(data: DataConfig) -> tuple[ContrastiveSuite, ...]:
 
 
 def _prepared(suite: ContrastiveSuite, corpus: str) -> ContrastiveSuite:
-    """Return a suite as models of a corpus read it, without errors that nobody can see there."""
+    """Return a contrastive suite as models of a run's corpus read it, without unseen errors."""
     items = []
     for item in suite.items:
         source, reference, *contrastive = prepare_lines(
@@ -141,6 +141,7 @@ def accuracy_by_reference_table(systems: Mapping[str, Sequence[Sequence[Accuracy
 
 
 def _in_percent(found: Accuracy | None) -> str:
+    """Write a measured accuracy with its interval, in percent."""
     if found is None:
         return "-"
     return f"{100 * found.value:.1f} ({100 * found.low:.0f} to {100 * found.high:.0f})"
@@ -195,7 +196,7 @@ def contrastive_results(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _unpack_items(table: Table) -> dict[int, dict[str, Any]]:
-    """Return the items of each result by its number."""
+    """Return the items of each result in a contrastive record's table, by result."""
     numbers, candidates, values = (
         table[name].tolist() for name in ("result", "candidate", "cross_entropy")
     )
@@ -259,7 +260,7 @@ def check_published_pairs(record: dict[str, Any]) -> Iterator[str | None]:
 
 
 def _difference(result: dict[str, Any], suite: ContrastiveSuite) -> str | None:
-    """Say how a result differs from its suite, if it does."""
+    """Say how a result in a contrastive record differs from its suite, if it does."""
     types, origins = result["items"]["type"], result["items"]["origin"]
     if result["suite"]["sha256"] != suite.fingerprint:
         return f"pairs: differ from those of {suite.name}"

@@ -17,6 +17,7 @@ REAL_TEXT = Scales(
 
 
 def _beyond(of: Setting, against: Setting) -> Check:
+    """Return the condition that a setting gains more BLEU than its likelihood is worth."""
     return Check(
         f"BLEU of {of} minus that of {against}, beyond what its likelihood is worth",
         partial(beyond_likelihood, of=of, against=against),
