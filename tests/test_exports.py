@@ -11,7 +11,7 @@ from few_pairs import few_pairs
 
 from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
-from repro.papers.export import latex_escaped
+from repro.papers.export import latex_escaped, reference_of
 from repro.papers.frames import results as frame_of
 from repro.papers.pages import write_figures
 from repro.papers.report import Section
@@ -56,6 +56,14 @@ def test_a_paper_table_has_the_intervals_of_the_evidence(capsys, results):
     minus = [cell.replace("-", "$-$") for cell in cells]
     assert "hc-sa & " in text and all(cell in text for cell in minus)
     assert "minigerman test, en to de, at the scale smoke" in text
+
+
+def test_differences_are_within_a_direction_and_a_corpus():
+    base, back = Setting("base"), Setting("hc-sa", reverse=True)
+    assert reference_of(Setting("hc-sa"), base, "smoke") == base
+    assert reference_of(back, base, "smoke") == Setting("base", reverse=True)
+    elsewhere = Setting("hc-sa", ("data.corpus=multi30k",))
+    assert reference_of(elsewhere, base, "smoke") is None
 
 
 def assert_is_latex(text: str) -> None:

@@ -1,6 +1,8 @@
 """Make tables of results for use elsewhere: every score, or systems with intervals for a paper."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from statistics import mean, stdev
 from typing import Any
 
@@ -28,7 +30,7 @@ def systems_frame(
 
     Returns:
         `system`, `seeds`, `BLEU`, the mean over seeds, and its standard deviation `sd`;
-        `difference` to `against`, its interval `low` to `high`, and whether that `counts_seeds`;
+        `difference` to `against` in the same direction, its interval `low` to `high`, and whether that `counts_seeds`;
         `parameters`. NaN where there is none.
 
     Raises:
@@ -54,16 +56,27 @@ def _row(evidence: Evidence, setting: Setting, against: Setting) -> dict[str, An
         METRIC: mean(values),
         "sd": stdev(values) if len(values) > 1 else None,
     }
-    try:
-        found = None if setting == against else evidence.contrast(((1, setting), (-1, against)))
-    except NotMeasured:
-        found = None
+    reference, found = reference_of(setting, against, evidence.scale), None
+    if reference and reference != setting:
+        with suppress(NotMeasured):
+            found = evidence.contrast(((1, setting), (-1, reference)))
     return (
         row
         | {name: getattr(found, name, None) for name in ("low", "high", "counts_seeds")}
         | {"difference": getattr(found, "value", None)}
         | {"parameters": records[0]["training"]["parameters"]}
     )
+
+
+def reference_of(setting: Setting, against: Setting, scale: str) -> Setting | None:
+    """Return the reference in the direction of a setting; None on another corpus.
+
+    Scores of two directions or corpora are of other sentences and say nothing together.
+    """
+    reference = replace(against, reverse=setting.reverse)
+    data, other = (of.config(scale).data for of in (setting, reference))
+    same = (data.corpus, data.source, data.target) == (other.corpus, other.source, other.target)
+    return reference if same else None
 
 
 def every_system() -> list[Setting]:
