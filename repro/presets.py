@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from repro.core.config import SITES, RunConfig, from_dict
-from repro.data.corpora import with_resolved_folder
+from repro.data.own_text import with_resolved_folder
 from repro.errors import InputError, check_kind, did_you_mean
 from repro.scales import SCALES, STRUCTURE, load_scale, split_direction, usual_subwords
 

@@ -21,8 +21,8 @@ from typing import Any
 
 from repro.core.config import RunConfig, from_dict
 from repro.core.settings import SITES, SubwordForm
-from repro.data.corpora import own_folder, with_resolved_folder
 from repro.data.formats import LANGUAGE
+from repro.data.own_text import own_folder, with_resolved_folder
 from repro.errors import InputError, check_kind, did_you_mean
 from repro.reading import read_plain
 

@@ -281,7 +281,7 @@ class Contrasts(CheckedRecords):
         return into_bins(numbers, edges)
 
     def _check_single_sentences(self) -> None:
-        """Refuse a part of the test set where single sentences are not measured.
+        """Refuse bins of a test set as evidence where single sentences are unmeasured.
 
         Raises:
             NotMeasured: the endpoint is not known of single sentences.

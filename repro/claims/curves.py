@@ -21,7 +21,7 @@ Curve = dict[int, float]  # nats per token by update
 
 
 def dev_gaps(evidence: Evidence, setting: Setting, base: Setting) -> dict[int, Estimate]:
-    """Return dev nats per token minus those of a baseline, by update; less than 0 is better.
+    """Return the evidence of dev curves: nats per token minus a baseline's, by update.
 
     A gap is the difference of means over seeds, at the updates that all their curves have. Its
     interval is over seeds. Their variance at an update is pooled over all systems of the direction
@@ -44,7 +44,7 @@ def dev_gaps(evidence: Evidence, setting: Setting, base: Setting) -> dict[int, E
 
 
 def _gap(update: int, pair: Sequence[list[float]], others: list[list[float]]) -> Estimate:
-    """Return the gap of two dev curves, means over seeds, with the spread of others' seeds."""
+    """Return a gap of dev curves as evidence: a mean over seeds, with the spread of others."""
     ours, theirs = pair
     noise = SeedNoise.pooled(others)
     scaled = noise and noise.times(1 / len(ours) + 1 / len(theirs))

@@ -47,7 +47,7 @@ class Endpoint:
     by_sentence: bool = True
 
     def of(self, sums: np.ndarray) -> float:
-        """Return the score of a text, of whose sentences the statistics are given."""
+        """Return the endpoint's score of a text, from the statistics of its sentences."""
         return float(self.score(sums.sum(axis=0)[None])[0])
 
 
@@ -86,7 +86,7 @@ def in_nats(bound: float | None) -> float | None:
 
 @cache
 def brevity_in(level: float) -> Endpoint:
-    """Return what brevity does to BLEU near a level of it: `level` times log brevity penalty.
+    """Return the endpoint brevity near a level of BLEU: `level` times log brevity penalty.
 
     BLEU is brevity penalty times precision, so log BLEU is a sum of two parts. A difference of BLEU
     is this sum times the logarithmic mean of both scores, which is the level to give.
@@ -96,7 +96,7 @@ def brevity_in(level: float) -> Endpoint:
 
 @cache
 def precision_in(level: float) -> Endpoint:
-    """Return BLEU without what brevity does to it; see `brevity_in`."""
+    """Return the endpoint precision: BLEU without what brevity does to it."""
     return Endpoint("BLEU", "test sentences", partial(_precision, level), _bleu_sums)
 
 
@@ -112,7 +112,7 @@ def _precision(level: float, sums: np.ndarray) -> np.ndarray:
 
 @cache
 def beyond(likelihood: Endpoint) -> Endpoint:
-    """Return BLEU without what a likelihood is worth, at `NATS_PER_BLEU`."""
+    """Return the endpoint BLEU without what a likelihood is worth, at `NATS_PER_BLEU`."""
     sums = partial(_joined_sums, likelihood)
     return Endpoint("BLEU", f"test sentences, likelihood of {likelihood.over}", _beyond, sums)
 

@@ -44,7 +44,7 @@ def with_likelihood(condition: OnNumber, judged: Judged, evidence: Evidence) -> 
 def by_likelihood(
     number: Number, settings: Iterable[Setting], evidence: Evidence
 ) -> Estimate | None:
-    """Return a difference in score in nats per token, by the first likelihood that has it.
+    """Return the evidence by likelihood on a difference in score, in nats per token.
 
     There is none if its systems have other subwords, which cut references into other tokens, or
     where the number is of single sentences and records hold no likelihood of them.

@@ -133,7 +133,7 @@ class Verdict:
 
     @property
     def reason(self) -> str:
-        """The reason for the status, in one line."""
+        """The reason for the verdict, in one line."""
         return self.missing or _reason(self.status, self.conditions)
 
     @property
@@ -170,7 +170,7 @@ class Verdict:
 
     @property
     def said(self) -> str:
-        """The status, and what likelihood says beside it."""
+        """The verdict, and what likelihood says beside it."""
         return f"{self.status}; likelihood: {self.likelihood}" if self.likelihood else self.status
 
     @property

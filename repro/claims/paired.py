@@ -73,7 +73,7 @@ class PairedRuns(Contrasts):
 
 
 def degrees_within_pairs(degrees: float, models: int) -> float:
-    """Return the degrees of freedom of differences, if all models of a seed share a control.
+    """Return the degrees of freedom of a claim on pairs that share a control.
 
     Args:
         degrees: as if all differences were independent.

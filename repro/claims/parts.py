@@ -35,7 +35,7 @@ def brevity_part(evidence: Evidence, of: Setting, against: Setting) -> Estimate:
 
 
 def precision_part(evidence: Evidence, of: Setting, against: Setting) -> Estimate:
-    """Return the rest of that difference, which is precision; see `brevity_part`."""
+    """Return how much of BLEU of one setting minus another is precision; see `brevity_part`."""
     return _part(evidence, of, against, precision_in)
 
 

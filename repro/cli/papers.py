@@ -55,7 +55,7 @@ def papers(name: str | None) -> None:
 
 
 def _experiment_line(paper: "Paper", experiment: "Experiment") -> str:
-    """Return a line about an experiment: name, place in the paper, title."""
+    """Return the line of `repro papers` about an experiment: name, place, title."""
     return f"  {paper.name}.{experiment.name:<10} {experiment.place}: {experiment.title}"
 
 
@@ -162,7 +162,7 @@ def claims(name, scale, results, as_json, discard, splits) -> None:
 
 
 def _refusal_to_store(folder: Path) -> MachineError | None:
-    """Return why nothing can be written into a folder, if so: shared results may be read-only."""
+    """Return why `repro claims` cannot store verdicts, if so: results may be read-only."""
     try:
         check_writable(folder)
     except MachineError as error:

@@ -100,7 +100,7 @@ def report(runs, scale, results, split, out, figures, format) -> None:
 def _report_on_papers(
     scale: str, results: Path, out: Path, papers: list[str], figures: Path | None, form: str
 ) -> None:
-    """Write the report on the papers by the stored results of a scale, and its figures."""
+    """Write the papers' report of `repro report` by the stored results of a scale."""
     check_report(out)
     if figures:
         check_writable(figures)

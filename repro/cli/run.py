@@ -156,7 +156,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
 def _asked_for(
     names: Sequence[str], scale: str
 ) -> "tuple[list[Setting], list[tuple[Paper, Experiment]], tuple[str, ...]]":
-    """Return the systems, the experiments and the overrides among the names, each once."""
+    """Return what the NAMES of `repro run` are: systems, experiments and overrides."""
     from repro.papers import PAPERS, find_experiments
 
     overrides = given_once([name for name in names if "=" in name])
@@ -205,7 +205,7 @@ def _check_numbers(seeds: int, jobs: int) -> None:
 
 
 def _check_splits(scale: str, overrides: tuple[str, ...], splits: Sequence[str]) -> "DataConfig":
-    """Return the corpus to train on; refuse a missing test set before hours of training."""
+    """Return the corpus of `repro run`; refuse a missing test set before hours of training."""
 
     data = resolve(scale, overrides=overrides).data
     for split in (*splits, *(["test"] if overrides else [])):
@@ -217,7 +217,7 @@ def _check_splits(scale: str, overrides: tuple[str, ...], splits: Sequence[str])
 
 
 def _lacking_text(missing: "Plan") -> ReproError | None:
-    """Return the error of reading a training text, such as a missing file; None if all is there."""
+    """Return the error of a text that `repro run` cannot read; None if all is there."""
 
     texts = {
         config.data.corpus: config.data for config in [*missing.trainings, *missing.trained_again()]
@@ -244,7 +244,7 @@ def _check_models(missing: "Plan", overrides: tuple[str, ...]) -> None:
 
 
 def _check_parser(missing: "Plan") -> None:
-    """Refuse a missing parser before hours of training."""
+    """Refuse a parser that `repro run` lacks, before hours of training."""
     parsed = [
         config.data
         for config, kind in missing.measures
@@ -279,7 +279,7 @@ def _list_trainings(missing: "Plan") -> None:
 
 
 def _workers(cluster: str | None) -> "HandOut":
-    """Return the function that gives runs to processes of this machine, or to a Ray cluster."""
+    """Return the function that gives the runs of `repro run` to processes or to Ray."""
 
     if cluster is None:
         return run_all
@@ -295,7 +295,7 @@ def _experiment_tables(
     splits: Sequence[str],
     evidence: "Evidence",
 ) -> "list[Section]":
-    """Return the experiments, then the scores of the systems, a section per test set."""
+    """Return the tables that `repro run` writes: experiments, then scores by test set."""
     from repro.papers.report import Section, experiments_sections
     from repro.records.report import render
 

@@ -181,7 +181,7 @@ def compare(first, second, scale, results, split, as_json, beam, alpha, penalty)
 
 
 def _describe_seeds(seeds: "list[Seed]", records: "list[Record]", results: Path) -> list[str]:
-    """List the seeds that are runs or records, and differences in training besides the seed."""
+    """Print which seeds `repro compare` used, and differences in training besides the seed."""
     places: dict[str, list[str]] = {}
     for seed in seeds:
         places.setdefault(

@@ -126,7 +126,7 @@ def _described(corpus: "ParallelCorpus", source: str, target: str) -> dict[str, 
 
 
 def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple[float, str]:
-    """Return the mean length of the sentences of a language, and its unit.
+    """Return the mean sentence length that `repro data` prints, and its unit.
 
     The unit is characters where blanks do not separate words.
     """

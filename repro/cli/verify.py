@@ -73,5 +73,5 @@ def verify(results: Path, judge: bool, strict: bool) -> None:
 
 
 def _count_in_words(number: int, what: str) -> str:
-    """Return a number with its noun, as `2 runs`."""
+    """Write a number with its noun for `repro verify`, as `2 runs`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -58,7 +58,7 @@ def _read_once(path: Path, reference: str) -> ContrastiveSuite:
 
 
 def sampled(suite: ContrastiveSuite) -> ContrastiveSuite:
-    """Return at most `PER_TYPE` pairs of each type without long sentences; `skipped` counts both.
+    """Return a sample of the published contrastive pairs: `PER_TYPE` of each type at most.
 
     Types are in the order of their names.
     """

@@ -50,7 +50,7 @@ def measure_alignments(run: Run) -> dict[str, Any]:
 
 
 def _prepared(pair: AlignedPair, corpus: str) -> AlignedPair:
-    """Return a gold-aligned sentence pair as models of a corpus read it."""
+    """Return a sentence pair with gold links as models read it, before alignments are measured."""
     source, target = prepare_lines(corpus, [pair.source, pair.target])
     return AlignedPair(source, target, pair.sure, pair.possible)
 
@@ -107,7 +107,7 @@ def _score(sums: Sequence[int], gold: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_alignments(record: dict[str, Any]) -> Iterator[str | None]:
-    """Derive all scores of a record again from its counts; yield a message or None for each."""
+    """Derive the scores of a measured record again; yield a message or None for each."""
     derived = scores_of(record["tables"]["links"], record["gold"])
     yield None if len(derived) == len(record["scores"]) else "scores: not those of the counts"
     for stored, again in zip(record["scores"], derived, strict=False):
@@ -116,7 +116,7 @@ def check_alignments(record: dict[str, Any]) -> Iterator[str | None]:
 
 
 def check_gold(record: dict[str, Any]) -> Iterator[str | None]:
-    """Read the gold alignments of a record again; yield a message if they differ, else None.
+    """Read the gold links of a measured record again; yield a message if they differ, else None.
 
     Raises:
         MachineError: they are not at hand.
@@ -128,7 +128,7 @@ def check_gold(record: dict[str, Any]) -> Iterator[str | None]:
 
 
 def alignments_table(record: dict[str, Any]) -> str:
-    """Return a table of heads, means of layers, the mean of all and the diagonal.
+    """Return the table of a measured alignment record: heads, means, the diagonal.
 
     It has the error rate, and the share of target words with a gold link that meet one, for both
     kinds of query.

@@ -37,7 +37,7 @@ ITEMS_PER_TYPE, SUITE_SEED = 200, 1
 # Verification asks for the same suite for every record.
 @lru_cache(maxsize=4)
 def suite_of(data: DataConfig) -> ContrastiveSuite:
-    """Return the contrastive pairs that fit the training data of a run.
+    """Return the contrastive pairs to measure a run on, which fit its training data.
 
     The generated corpus has exact ones. Other corpora have generated errors in German references
     and, from German into English, MuCoW without the items that the corpus is trained on. German
@@ -65,7 +65,7 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
 
 @lru_cache(maxsize=2)
 def published_suites(data: DataConfig) -> tuple[ContrastiveSuite, ...]:
-    """Return the published pairs on human and on machine references, as models of a corpus read it.
+    """Return the published pairs to measure a run on, as models of its corpus read them.
 
     Pairs with a sentence of the training text are left out and counted.
 
@@ -82,7 +82,7 @@ def published_suites(data: DataConfig) -> tuple[ContrastiveSuite, ...]:
 
 
 def _prepared(suite: ContrastiveSuite, corpus: str) -> ContrastiveSuite:
-    """Return a contrastive suite as models of a run's corpus read it, without unseen errors."""
+    """Return the suite to measure a run on as models read it, without unseen errors."""
     items = []
     for item in suite.items:
         source, reference, *contrastive = prepare_lines(
@@ -107,14 +107,14 @@ def measure_published_pairs(run: Run) -> dict[str, Any]:
 
 
 def published_pairs_table(record: dict[str, Any]) -> str:
-    """Return the accuracy by type of error on human and on machine references, side by side."""
+    """Return the table of a measured record: accuracy on both kinds of reference."""
     return accuracy_by_reference_table(
         {"": [accuracies(result) for result in contrastive_results(record)]}
     )
 
 
 def accuracy_by_reference_table(systems: Mapping[str, Sequence[Sequence[Accuracy]]]) -> str:
-    """Return accuracies by type of error with 95 % intervals, both kinds of reference side by side.
+    """Return the table of measured accuracies by error type and kind of reference.
 
     Args:
         systems: by name of the system, for each kind of reference in the order of `FILES`, the
@@ -135,16 +135,10 @@ def accuracy_by_reference_table(systems: Mapping[str, Sequence[Sequence[Accuracy
         for number in range(len(FILES)):
             one = first[number].get(error)
             row.append(f"{one.total:,}" if one else "0")
-            row += [_in_percent(kinds[number].get(error)) for kinds in by_type.values()]
+            found = [kinds[number].get(error) for kinds in by_type.values()]
+            row += [accuracy.cell() if accuracy else "-" for accuracy in found]
         rows.append(row)
     return table(header, rows)
-
-
-def _in_percent(found: Accuracy | None) -> str:
-    """Write a measured accuracy with its interval, in percent."""
-    if found is None:
-        return "-"
-    return f"{100 * found.value:.1f} ({100 * found.low:.0f} to {100 * found.high:.0f})"
 
 
 def measure_contrastive(run: Run) -> dict[str, Any]:
@@ -163,7 +157,7 @@ def measure_contrastive(run: Run) -> dict[str, Any]:
 
 
 def pack_results(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Move the items of contrastive results into a table.
+    """Move the items of measured contrastive results into a table of the record.
 
     It has a row per scored sentence; candidate 0 is the reference.
     """
@@ -231,7 +225,7 @@ def _unpack_items(table: Table) -> dict[int, dict[str, Any]]:
 
 
 def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
-    """Derive all accuracies of a record again; yield a message or None for each.
+    """Derive the accuracies of a measured record again; yield a message or None for each.
 
     Raises:
         DamagedFileError: accuracies do not follow from the stored cross entropies.
@@ -242,7 +236,7 @@ def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
 
 
 def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
-    """Make the pairs of a record again; yield a message per result that differs, else None.
+    """Make the pairs of a measured record again; yield a message per result that differs.
 
     Raises:
         MachineError: the text of the pairs is not at hand.
@@ -253,7 +247,7 @@ def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
 
 
 def check_published_pairs(record: dict[str, Any]) -> Iterator[str | None]:
-    """Read the published pairs of a record again, as `check_pairs` does."""
+    """Read the published pairs of a measured record again, as `check_pairs` does."""
     suites = published_suites(from_dict(DataConfig, record["config"]["data"]))
     for result, suite in zip(contrastive_results(record), suites, strict=True):
         yield _difference(result, suite)

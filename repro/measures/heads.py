@@ -37,7 +37,8 @@ from repro.core.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.core.config import DataConfig
 from repro.core.decoding import Translator
 from repro.core.subwords import Subwords
-from repro.data.corpora import check_text_is_found, load_once
+from repro.data.corpora import load_once
+from repro.data.own_text import check_text_is_found
 from repro.data.parallel import ParallelCorpus
 from repro.errors import InputError, check_kind
 from repro.generated import minigerman
@@ -144,21 +145,21 @@ def describe_heads(
     }
 
 
-def encoder_roles(run: Run, split: str = "dev") -> list[list[list[str]]]:
-    """Return the roles of the encoder heads of a run, by layer, as in the record of its heads.
+def encoder_roles(run: Run) -> list[list[list[str]]]:
+    """Return the roles of the encoder heads of a run on dev, by layer, as in its head record.
 
     Relevance is not measured, so it is quick. Shut heads have roles, too: their weights are there.
 
     Raises: as `describe_heads`.
     """
     data, corpus, translator = run.config.data, _corpus_of(run), load_translator(run)
-    sources, refs = corpus.pairs(split, data.source, data.target)
+    sources, refs = corpus.pairs("dev", data.source, data.target)
     counts = _counts_of_train(translator.subwords, corpus, data)
     batches = [
         (batch.src, batch.tgt_in) for batch in _batches(translator, sources, refs, BATCH_TOKENS)
     ]
     statistics = measure_heads(translator.model, batches, counts)["encoder_self"]
-    treebank, syntactic = find_treebank(data, split, sources), None
+    treebank, syntactic = find_treebank(data, "dev", sources), None
     if treebank is not None:
         model, subwords = translator.model, translator.subwords
         syntactic = measure_syntax(model, subwords, sources, treebank.parses).syntactic
@@ -168,7 +169,7 @@ def encoder_roles(run: Run, split: str = "dev") -> list[list[list[str]]]:
 def _counts_of_train(
     subwords: Subwords, corpus: ParallelCorpus, data: DataConfig
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the count of each id in the training pairs, of source and of target."""
+    """Count the ids in the training pairs, to measure how often heads point to rare ones."""
     source, target = (
         count_tokens(subwords, side[: data.train_pairs])
         for side in corpus.pairs("train", data.source, data.target)
@@ -219,7 +220,7 @@ def _first_pairs(
 
 
 def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treebank | None:
-    """Return the gold trees of the generated corpus, or parses of other English; else None.
+    """Return the trees to measure a run's heads on: gold ones, or parses; else None.
 
     Raises:
         MachineError: the parser is not installed.
@@ -251,7 +252,7 @@ def pud(data: DataConfig) -> Treebank:
 
 
 def count_tokens(subwords: Subwords, sentences: Sequence[str]) -> np.ndarray:
-    """Count the occurrences of each subword id in sentences, `(vocab,)`."""
+    """Count each subword id in sentences, to measure rare ones, `(vocab,)`."""
     counts = np.zeros(len(subwords), dtype=np.int64)
     for start in range(0, len(sentences), CHUNK):
         ids = chain.from_iterable(subwords.encode(list(sentences[start : start + CHUNK])))

@@ -63,7 +63,7 @@ def sweep(
     report: Callable[[str], None] = print,
     **options: Any,
 ) -> list[PruningPoint]:
-    """Prune a finished run to several sizes; finished prunings are reused.
+    """Prune a run to several sizes, to be measured; finished prunings are reused.
 
     Args:
         base: a finished run in the folder of runs.
@@ -178,7 +178,7 @@ def _rounded_penalty(penalty: float) -> float:
 
 
 def nearest_point(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
-    """Return the pruning whose number of heads is nearest to the wanted one.
+    """Return the measured pruning whose number of heads is nearest to the wanted one.
 
     Of several, it is the one with most heads, then with the lowest penalty. Scores do not count:
     they are of a test set.
@@ -193,7 +193,7 @@ def nearest_point(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
 
 
 def pruning_point(run: Run, split: str = "test") -> PruningPoint:
-    """Return the point of a finished pruning run, with the BLEU of its gated model.
+    """Measure a finished pruning run: heads left, and the BLEU of its gated model.
 
     Raises:
         InputError: not finished, or a model without gates.
@@ -264,7 +264,7 @@ def _measure_one(run: Run) -> dict[str, Any]:
 
 
 def _against_scratch(gated: Run) -> tuple[dict[str, str], list[dict[str, Any]]]:
-    """Cut a pruned model, train it on, and train its shape from scratch for as many updates.
+    """Measure a pruned model against its shape trained from scratch, equally long.
 
     Returns:
         The digests of the three configurations, and their score records.
@@ -283,7 +283,7 @@ def _against_scratch(gated: Run) -> tuple[dict[str, str], list[dict[str, Any]]]:
 
 
 def wanted_heads(name: str, num_heads: int) -> list[int]:
-    """Return the numbers of heads that a series of pruned models aims at."""
+    """Return the numbers of heads at which a pruning record measures a model."""
     return [max(1, int(share * num_heads)) for share in SHARES[name]]
 
 

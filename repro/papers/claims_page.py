@@ -75,7 +75,7 @@ def effects_pictures(folder: Path) -> dict[str, bytes]:
 
 
 def margins_page() -> str:
-    """Return all claims with their bounds, and when and why each was fixed."""
+    """Return the page of all papers' claims with bounds, and when and why each was fixed."""
     parts = [
         "# Margins, and the day on which each was fixed",
         "Generated from the claims by `repro results --update`. A verdict compares numbers with "

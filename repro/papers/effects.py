@@ -38,12 +38,12 @@ class PaperEffect:
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
-        """The bounds within which the claim holds; None where it has none."""
+        """The bounds within which the paper's claim holds; None where it has none."""
         return getattr(self.condition, "at_least", None), getattr(self.condition, "at_most", None)
 
     @property
     def is_of_bleu(self) -> bool:
-        """Whether the claim's number is in BLEU, and not in BLEU per word or by group."""
+        """Whether the paper's claim is on BLEU, and not on BLEU per word or by group."""
         numbers = [judged.found for judged in self.found.values() if judged.found]
         return "BLEU" in self.condition.describe() and all(
             number.unit == "BLEU" for number in numbers
@@ -73,7 +73,7 @@ def has_numbers(paper: Paper, verdicts: Verdicts) -> bool:
 
 
 def has_number(effect: PaperEffect) -> bool:
-    """Whether the effect that a claim is about was measured at any scale."""
+    """Whether the effect that a paper claims was measured at any scale."""
     return any(judged.found for judged in effect.found.values())
 
 
@@ -103,7 +103,7 @@ def _range_of(printed: tuple[PrintedEffect, ...]) -> str:
 
 
 def _cell(judged: Judged | None) -> str:
-    """Return our number for a claim's condition, and its outcome, as a table cell."""
+    """Return our number for a paper's claim, and its outcome, as a table cell."""
     if judged is None:
         return "not run"
     number = f"{judged.found.measured() if judged.found else judged.reason}: {judged.outcome}"

@@ -30,8 +30,8 @@ def systems_frame(
 
     Returns:
         `system`, `seeds`, `BLEU`, the mean over seeds, and its standard deviation `sd`;
-        `difference` to `against` in the same direction, its interval `low` to `high`, and whether that `counts_seeds`;
-        `parameters`. NaN where there is none.
+        `difference` to `against` in the same direction, its interval `low` to `high`, and whether
+        that `counts_seeds`; `parameters`. NaN where there is none.
 
     Raises:
         InputError: none of the settings was scored.

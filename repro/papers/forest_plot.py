@@ -81,7 +81,7 @@ def _as_drawn(effect: PaperEffect, heading: str) -> Effect:
 
 
 def _row(scale: str, judged: Judged) -> EffectRow:
-    """Return the line of a scale in the forest plot of a claim."""
+    """Return the line of a scale in the forest plot of a paper's claim."""
     if judged.found is None:
         return EffectRow(scale, None, "none")
     likelihood = judged.likelihood
@@ -90,14 +90,14 @@ def _row(scale: str, judged: Judged) -> EffectRow:
 
 
 def _reading(judged: Judged, unit: float = 1.0) -> Reading:
-    """Return the number of a claim's condition for the forest plot, in another unit."""
+    """Return the number of a paper's claim for the forest plot, in another unit."""
     assert judged.found is not None
     value, low, high = (number / unit for number in (judged.found.value, *judged.found.ends))
     return Reading(value, low, high, OUTCOMES_DRAWN.get(judged.outcome, "undecided"))
 
 
 def _number(found: Estimate) -> str:
-    """Write the number of a claim's condition beside its line in the forest plot."""
+    """Write the number of a paper's claim beside its line in the forest plot."""
     if found.unit:
         return f"{found.value:+.2f}"
     return f"{found.value:,}" if isinstance(found.value, int) else f"{found.value:.3g}"

@@ -67,7 +67,7 @@ def effect(verdict: Verdict, sign: int = 1) -> str:
 
 
 def two_heads() -> go.Figure:
-    """Draw a Gaussian head, and beside it the head of a learned encoder that is nearest to it."""
+    """Draw the picture of the front page: a Gaussian head, and the nearest learned one."""
     translator = load_translator(gallery.load(MODEL))
     reading = read(translator, SENTENCE)
     layers = collect_weights(translator.model, reading.src, reading.tgt_in).encoder_self

@@ -18,7 +18,7 @@ from repro.plots.vector import svg
 
 
 def write_report(parts: list[Section], title: str, path: Path) -> list[Path]:
-    """Write the Markdown and the HTML page beside it; return both paths."""
+    """Write the report on papers as Markdown, and as an HTML page beside it."""
     path = Path(path)
     page = path.with_suffix(".html")
     write_atomic(path, as_markdown(parts).encode())

@@ -16,7 +16,7 @@ MIN_PAIRS = MIN_SENTENCES  # of a group: fewer give no useful interval
 
 
 def extra_loss_far_apart(evidence: Evidence, error: str, of: Setting, against: Setting) -> Estimate:
-    """Return how many points more a setting loses on far pairs of an error type than on near ones.
+    """Return the number of a paper's claim that a setting loses more on far pairs.
 
     Pairs are far if they span more words than the median. The loss is in accuracy, against the
     second setting, over the same pairs.
@@ -42,7 +42,7 @@ def extra_loss_far_apart(evidence: Evidence, error: str, of: Setting, against: S
 def extra_loss_on(
     evidence: Evidence, errors: Sequence[str], of: Setting, against: Setting
 ) -> Estimate:
-    """Return how many points more a setting loses on some error types than on all others.
+    """Return the number of a paper's claim that a setting loses more on some error types.
 
     Raises: as `extra_loss_far_apart`.
     """
@@ -57,7 +57,7 @@ def _extra_loss(
     against: Setting,
     groups: Callable[[dict[str, Any]], list[bool | None]],
 ) -> Estimate:
-    """Return a claim's loss on the contrastive pairs marked True minus that on those False."""
+    """Return a paper's number: the loss on contrastive pairs marked True less that on False."""
     found = []
     for seed in evidence.shared_seeds(["contrastive"], (of, against)):
         first, second = (result_of(evidence, setting, None, seed) for setting in (against, of))
@@ -93,5 +93,5 @@ def _between_groups(right: tuple[list[bool], list[bool]], marks: Sequence[bool |
 
 
 def _types(items: dict[str, Any]) -> list[str]:
-    """Return the error type of each contrastive pair that a claim compares."""
+    """Return the error type of each contrastive pair that a paper's claim compares."""
     return [items["type"]["names"][of] for of in items["type"]["of"]]

@@ -92,7 +92,7 @@ def printed_effects(paper: str, condition: Condition) -> tuple[PrintedEffect, ..
 
 
 def number_in_words(condition: Condition) -> str:
-    """Return what the number of a condition is, without its bounds."""
+    """Say what the number is that a paper's condition bounds."""
     return re.split(" (?:>=|<=|>) ", condition.describe())[0]
 
 
@@ -151,7 +151,7 @@ def _column_differences(
 
 
 def _ratios(column: str, system: str) -> Iterator[PrintedEffect]:
-    """Yield a cost of a system over that of base (You, Tables 3 and 7)."""
+    """Yield a cost over that of base, as You et al. 2020 print it in Tables 3 and 7."""
     for place in ("Table 3", "Table 7"):
         (ours,) = printed_numbers("you2020", place, row=system, column=column)
         (other,) = printed_numbers("you2020", place, row="base", column=column)

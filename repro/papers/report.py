@@ -71,7 +71,7 @@ def report_sections(
 
 
 def shown_verdicts(folder: Path, scale: str = "") -> dict[str, dict[str, StoredVerdict]]:
-    """Return the stored verdicts whose effects belong into one figure, by scale.
+    """Return the verdicts by scale that share a figure of the report.
 
     Effects on generated text have another size than those on real text, so they have a figure of
     their own.
@@ -90,7 +90,7 @@ def shown_verdicts(folder: Path, scale: str = "") -> dict[str, dict[str, StoredV
 def effects_sections(
     paper: Paper, verdicts: Mapping[str, dict[str, StoredVerdict]]
 ) -> list[Section]:
-    """Return a section with the forest plot of a paper and one with the same numbers as a table.
+    """Return the report's forest plot of a paper, and the same numbers as a table.
 
     There are none if no claim of the paper has a number.
     """
@@ -176,7 +176,7 @@ UNKNOWN = "needs its corpus"
 
 
 def missing_records(experiment: Experiment, evidence: Evidence) -> list[str]:
-    """Return the settings of an experiment without scores, and its measures without a record."""
+    """Return what an experiment of a paper lacks: settings without scores, measures."""
     absent = [
         str(setting)
         for setting in experiment.settings
@@ -269,7 +269,7 @@ def _how_to_read(scale: str) -> str:
 
 
 def inexact_note(evidence: Evidence) -> str:
-    """Return which runs deviate from their configuration, and why; empty if none does."""
+    """Say in the report which runs deviate from their configuration, and why; or nothing."""
     runs = sorted(evidence.inexact().items())
     found = "; ".join(markdown.escape(f"{run} ({', '.join(notes)})") for run, notes in runs)
     return found and f"Not exact, and counted all the same: {found}."

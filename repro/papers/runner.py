@@ -46,7 +46,7 @@ class Plan:
     sessions: list[tuple[str, list[RunConfig]]]
 
     def num_measurements(self) -> int:
-        """Count the measurements besides the scores of what is trained."""
+        """Count what the plan measures besides the scores of what it trains."""
         return (
             len(self.further)
             + len(self.measures)
@@ -218,14 +218,14 @@ def execute_plan(
 
 
 def measure(config: RunConfig, kind: str) -> dict[str, Any]:
-    """Train a run, or find it finished, and return a record of a kind about it."""
+    """Carry out a piece of a plan: train a run, or find it, and return a record about it."""
 
     run = train(config, quiet=True, log=LogLines(config))
     return describe_run(run) | {"kind": kind} | MEASURES[kind](run)
 
 
 def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
-    """Return the records of one session of measurement.
+    """Carry out a piece of a plan: the records of one session of measurement.
 
     It runs in a process of its own that has all threads of the machine.
     """

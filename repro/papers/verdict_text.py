@@ -11,7 +11,7 @@ from repro.scales import option_of
 
 
 def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
-    """Return a table of verdicts, those not reproduced first."""
+    """Return a table of verdicts on the papers' claims, those not reproduced first."""
     by_name = {claim.name: claim for claim in claims}
     ordered = sorted(verdicts, key=lambda verdict: (STATUSES.index(verdict.status), verdict.claim))
     rows = [
@@ -28,7 +28,7 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
 
 
 def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
-    """Return the verdicts on claims at several scales as text: an overview, then the evidence.
+    """Return the verdicts on papers' claims at several scales: overview, then evidence.
 
     Args:
         claims: the claims to show.
@@ -48,7 +48,7 @@ def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVe
 
 
 def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
-    """Return the evidence for each verdict, scale by scale; see `side_by_side`."""
+    """Return the evidence for the verdicts on papers' claims, scale by scale."""
     parts = []
     for claim in claims:
         lines = [f"{claim.name} {claim.statement} (reported: {claim.reported})"]
@@ -65,7 +65,7 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
 
 
 def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
-    """Return the command that makes the records that a claim's verdict lacks.
+    """Return the command that makes the records that a paper's claim lacks.
 
     There is none if no record is missing, or no experiment makes it.
     """
@@ -76,5 +76,5 @@ def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
 
 
 def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:
-    """Write claim, statuses and statement below each other in columns."""
+    """Write a paper's claim and its verdicts below each other in columns."""
     return " ".join([f"{first:<5}", *(f"{status:<17}" for status in statuses), last]).rstrip()

@@ -62,7 +62,7 @@ def _seconds_of(training: dict[str, Any]) -> str:
 
 
 def costs_note(records: list[dict[str, Any]]) -> str:
-    """Say where costs come from, and what a sum and a dash among them mean."""
+    """Say below a table of records where costs come from, and what a sum and a dash mean."""
     lines = [
         "The machine may have had other work meanwhile, and devices and numbers of threads "
         "differ: do not compare speeds by these seconds "
@@ -80,7 +80,7 @@ def costs_note(records: list[dict[str, Any]]) -> str:
 
 
 def energy_of(training: dict[str, Any]) -> str:
-    """Return the joules of a training over all counters, or a dash where they are not known."""
+    """Return the joules in a record of training, or a dash where they are not known."""
     joules = training.get("joules")  # older records have none
     return f"{sum(joules.values()):,.0f}" if joules else "-"
 

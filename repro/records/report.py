@@ -85,7 +85,7 @@ def check_comparable(records: list[dict[str, Any]]) -> None:
 
 
 def check_same_training_text(described: list[dict[str, Any]]) -> None:
-    """Refuse to compare runs that were trained on different texts.
+    """Refuse to compare records of runs that were trained on different texts.
 
     Args:
         described: what `scores.describe_run` returns, so that runs are refused before they
@@ -196,7 +196,7 @@ def scores_table(records: list[dict[str, Any]]) -> str:
 
 
 def in_train_note(record: dict[str, Any]) -> str:
-    """Say how much of a test set is in the training text.
+    """Say below a table of records how much of a test set is in the training text.
 
     Only for a test set out of domain, or where leaks were allowed; else return an empty text.
     """
@@ -238,7 +238,7 @@ def writable_note(records: list[dict[str, Any]]) -> str:
 
 
 def _cannot_write_all(records: list[dict[str, Any]]) -> bool:
-    """Return whether a perfect model loses more than `LOST` points by what it cannot write."""
+    """Return whether a record's perfect model loses over `LOST` points by its subwords."""
     name = records[0]["scores"][0]["name"]
     return any(
         100 - record["writable"]["best"][name] > LOST for record in records if "writable" in record
@@ -252,7 +252,7 @@ def _range_in_words(numbers: list[float], digits: int) -> str:
 
 
 def means_table(records: list[dict[str, Any]]) -> str:
-    """Return a table of the mean scores of each system with several seeds, or an empty text.
+    """Return a table of records' mean scores, for systems with several seeds.
 
     Standard deviations are of one seed, not of the mean.
     """
@@ -290,7 +290,7 @@ def costs_table(records: list[dict[str, Any]]) -> str:
 
 
 def differences_table(records: list[dict[str, Any]]) -> str:
-    """Return a table of the differences of every system to the first.
+    """Return a table of records: the differences of every system to the first.
 
     They are over seeds if a system has several. Without a second system, return a line that says
     so.

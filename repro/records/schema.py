@@ -281,7 +281,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def _control_faults(value: Any, where: str) -> Iterator[str]:
-    """Yield the places of texts in a value of JSON that hold a control character or line break.
+    """Yield the places in a record whose texts hold a control character or line break.
 
     Such a text would forge a row of a table or a line of a terminal.
     """

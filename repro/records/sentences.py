@@ -162,7 +162,7 @@ def _number_columns(place: Path, path: Path, digest: str) -> Numbers:
 
 @lru_cache(maxsize=4)  # texts are read seldom, and take more room than numbers
 def _read_table(_place: Path, path: Path, digest: str) -> dict[str, Column]:
-    """Read a table.
+    """Read a stored table of sentences.
 
     Args:
         _place: the resolved path; in another working folder, a relative one is another file.
@@ -211,7 +211,7 @@ def _as_column(values: Sequence[Any] | np.ndarray) -> Column:
 
 
 def statistic_columns(metrics: Metrics, hyps: list[str]) -> Numbers:
-    """Return the columns of texts from which the scores of each metric are computed.
+    """Return the columns of a table of sentences that scores are computed from.
 
     For BLEU: the words, and the n-grams of one to four words that the reference has, too. For chrF:
     the characters without blanks, and the n-grams of one to six that match. For ROUGE: the F1 of a
@@ -234,7 +234,7 @@ def statistic_columns(metrics: Metrics, hyps: list[str]) -> Numbers:
 
 
 def describe_references(metrics: Metrics, sources: list[str], refs: list[str]) -> Table:
-    """Return the table of a test set: words of both sides, and lengths of references by metric."""
+    """Return the stored table of a test set: words, and lengths of references by metric."""
     found: dict[str, Any] = {
         name: [len(text.split()) for text in side]
         for name, side in zip(LENGTHS, (sources, refs), strict=True)
@@ -286,7 +286,7 @@ def statistics(
 
 
 def has_statistics(name: str) -> bool:
-    """Return whether the score of a metric follows from sums over texts in a table."""
+    """Return whether a record's score follows from sums over its table of sentences."""
     return name in STEMS
 
 

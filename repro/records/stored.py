@@ -18,13 +18,8 @@ from typing import Any
 from repro.core.config import DataConfig, RunConfig, from_dict
 from repro.core.decoding import SearchConfig
 from repro.core.settings import USUAL_ALPHA
-from repro.data.corpora import (
-    ALLOWS_LEAKS,
-    count_pairs_in_train,
-    load_corpus,
-    load_pairs,
-    own_folder,
-)
+from repro.data.corpora import count_pairs_in_train, load_corpus, load_pairs
+from repro.data.own_text import ALLOWS_LEAKS, own_folder
 from repro.data.parallel import column_digest
 from repro.errors import DamagedFileError, InputError, MachineError, ReproError
 from repro.files import refusals, remove_abandoned, write_json
@@ -113,7 +108,7 @@ def _check_record(path: Path, record: Any) -> None:
 
 
 def _missing_options(values: dict[str, Any]) -> list[str]:
-    """Return the options that `from_dict` would have to guess.
+    """Return the options that an old record lacks, which `from_dict` would guess.
 
     Options that older runs did not have are known.
     """
@@ -361,7 +356,7 @@ def search_of(record: dict[str, Any]) -> list[str]:
 
 
 def score_of(record: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the score of that name with its signature.
+    """Return the score of that name in a record, with its signature.
 
     Raises:
         DamagedFileError: the record has none of that name.
@@ -400,7 +395,7 @@ def _check_references(record: dict[str, Any], refs: list[str]) -> None:
 
 
 def overlap_of(corpus: str, source: str, target: str, split: str) -> dict[str, dict[str, int]]:
-    """Return how much of a test set is in the training text.
+    """Return how much of a record's test set is in the training text.
 
     Records say this if the test set is out of domain, or if leaks were allowed; of other corpora,
     `repro data` says it.

@@ -1,7 +1,8 @@
 """Write the model card of a finished run: what it is, from what it was made, how it is used."""
 
 from repro.core.config import RunConfig
-from repro.data.corpora import check_languages, own_folder
+from repro.data.corpora import check_languages
+from repro.data.own_text import own_folder
 from repro.files import write_atomic
 from repro.markdown import escape
 from repro.presets import SYSTEMS

@@ -60,7 +60,7 @@ class Row:
         return " ".join(["training", *changed])
 
     def changes(self) -> list[str]:
-        """Describe the numbers that this code computes differently."""
+        """Describe the numbers of behaviour.json that this code computes differently."""
         return changes(self.numbers, _computed(self.config))
 
 
@@ -124,7 +124,7 @@ def update_behaviour(folder: Path) -> Path:
 
 
 def _computed(config: ModelConfig | TrainConfig) -> Behaviour:
-    """Return the numbers that this code computes for a configuration."""
+    """Compute the numbers of a row of behaviour.json again."""
     return of_model(config) if isinstance(config, ModelConfig) else of_training(config)
 
 

@@ -141,7 +141,7 @@ def verify_records(folder: Path) -> Verified:
 
 
 def _check_manifest(folder: Path, found: Verified) -> None:
-    """Compare the files of a folder of results with its manifest."""
+    """Verify the files of a folder of results by its manifest."""
     if not has_manifest(folder):
         found.unchecked[
             f"{MANIFEST}, which shows edited records: repro results --update writes it"
@@ -205,7 +205,7 @@ def _name_of(record: Record) -> str:
 
 
 def _duplicate_seeds(scores: Iterable[Record]) -> Iterator[str]:
-    """Yield a message for every seed whose translations equal those of another, word for word.
+    """Verify that no two seeds translate alike: yield a message for each that does.
 
     One model would count as two.
     """
@@ -223,7 +223,7 @@ def _duplicate_seeds(scores: Iterable[Record]) -> Iterator[str]:
 
 
 def _different_subwords(scores: Iterable[Record]) -> Iterator[str]:
-    """Yield a message for every run that counts other tokens of a reference than another run.
+    """Verify that runs with the same subwords count the same tokens of a reference.
 
     Runs on the same data have the same subwords, so their likelihoods compare token by token.
     """

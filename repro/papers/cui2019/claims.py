@@ -10,7 +10,7 @@ from repro.statistics.intervals import Estimate
 
 
 def _extra_parameters(evidence: Evidence) -> int:
-    """Return the number of parameters of MMA minus that of base."""
+    """Return the parameters that MMA has more than base (Cui et al. 2019)."""
     counts = [evidence.scores(setting)["training"]["parameters"] for setting in (MMA, BASE)]
     return counts[0] - counts[1]
 

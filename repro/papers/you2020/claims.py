@@ -40,7 +40,7 @@ def _growth(evidence: Evidence, of: Setting, against: Setting) -> Estimate:
 
 
 def _least_growth(evidence: Evidence, of: Setting, against: Setting) -> float:
-    """Return the lower end of the interval of `_growth`."""
+    """Return the lower end of `_growth`, for a claim of You et al. 2020."""
     growth = _growth(evidence, of, against)
     if not growth.counts_seeds:
         raise Undefined(f"{growth.value:+.2f}, and nothing tells how much seeds matter")

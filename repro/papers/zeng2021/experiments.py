@@ -73,7 +73,7 @@ def _task_settings(task: str) -> list[Setting]:
 
 
 def _long(system: str, variant: str) -> str:
-    """Return the command that trains a system on articles, with enough positions."""
+    """Return the command that trains on articles, for Zeng et al. 2021."""
     sites = " ".join(
         f"\"model.{site}={variant}(max_len=1024, beyond='clamp')\"" for site in SELF_SITES
     )
