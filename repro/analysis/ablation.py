@@ -191,7 +191,7 @@ def leave_one_out(
 
 
 def heads_of(model: Transformer, site: str) -> list[Head]:
-    """Return all heads of a site, first layer first.
+    """Return all heads of a model at a site, first layer first.
 
     Raises:
         InputError: an unknown site.

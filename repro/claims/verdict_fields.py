@@ -175,7 +175,7 @@ def given_up(stored: StoredVerdict, when: str) -> list[GivenUp]:
 
 
 def _history_line(earlier: GivenUp) -> str:
-    """Return an earlier verdict in words."""
+    """Say in words what an earlier verdict on the claim was."""
     found = "; ".join(earlier["evidence"] or [earlier["reason"]])
     return (
         f"on {earlier['discarded'][:10]} the verdict by the test {earlier['test']} was given up: "

@@ -216,7 +216,7 @@ class ParallelCorpus:
 
 
 def check_skipped(path: Path) -> None:
-    """Refuse to overwrite a file that is not a table of skipped pairs, such as a corpus file.
+    """Refuse to overwrite a file of a corpus that is not a table of pairs left out.
 
     Raises:
         InputError: the path is such a file.

@@ -188,7 +188,7 @@ def _open_text(raw: BinaryIO, path: Path) -> BinaryIO | gzip.GzipFile:
 
 
 def _max_expanded(path: Path) -> int:
-    """Return how many bytes an archive may expand to, so that it cannot fill the memory."""
+    """Return how many bytes a corpus archive may expand to, so that it cannot fill the memory."""
     return max(ALWAYS_EXPANDED, MAX_EXPANSION * path.stat().st_size)
 
 
@@ -218,7 +218,7 @@ def guess_utf16(head: bytes) -> str | None:
 
 
 def _iterate_lines(file: BinaryIO | gzip.GzipFile, max_chars: int) -> Iterator[tuple[bytes, int]]:
-    """Yield the bytes of each line without its newline, and 0; for a long line, b"" and its length.
+    """Yield the bytes of each line of a corpus file, and 0; of a long line, b"" and its length.
 
     Only a line that is certainly over `max_chars` is long here; its length is in characters.
     """

@@ -64,7 +64,7 @@ class Sentence:
         )
 
     def noun_after(self, index: int) -> int | None:
-        """Return the noun to which the word at `index` can belong, with only adjectives between."""
+        """Return the German noun that the word at `index` can belong to, over adjectives only."""
         place = index + 1
         while (
             place < len(self.tokens)
@@ -106,7 +106,7 @@ class Sentence:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether this is a single statement, without question, quotation or aside."""
+        """Whether the German sentence is one statement, without question, quotation or aside."""
         inner = [token for token in self.tokens[:-1] if not token[0].isalnum()]
         return (
             len(self.tokens) > 2

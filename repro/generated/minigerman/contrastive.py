@@ -166,7 +166,7 @@ def errors_in_example(
 def is_doubtful(
     phenomenon: str, tokens: tuple[Token, ...], wrong: int, num_words: int, is_question: bool
 ) -> bool:
-    """Return whether a change at a token may be right, or affects more than one word.
+    """Return whether a change of a generated sentence may be right, or affects two words.
 
     Args:
         phenomenon: of the change.
@@ -186,7 +186,7 @@ def is_doubtful(
 
 
 def cue_distance(words: list[Word], example: Example) -> int:
-    """Count the words from the ambiguous noun of the source to its cue."""
+    """Count the words from a generated ambiguous noun of the source to its cue."""
     noun = next(
         i for i, word in enumerate(words) if (example.meaning.ambiguous, "noun") in word.keys
     )
@@ -195,7 +195,7 @@ def cue_distance(words: list[Word], example: Example) -> int:
 
 
 def evidence_distance(phenomenon: str, wrong: int, tokens: tuple[Token, ...]) -> int | None:
-    """Count the words from the wrong word to the word in the tree that proves it wrong."""
+    """Count the words from a generated error to the word of the tree that proves it."""
     if phenomenon in ("np_agreement", "auxiliary", "verb_particle"):
         evidence = tokens[wrong].head
         if tokens[wrong].relation == "prep":  # "zum", "zur": the noun depends on it
@@ -215,7 +215,7 @@ def evidence_distance(phenomenon: str, wrong: int, tokens: tuple[Token, ...]) ->
 
 
 def count_words(forms: list[str], start: int, end: int) -> int:
-    """Count the steps from one word to another, without punctuation."""
+    """Count the steps between two words of a generated pair, without punctuation."""
     low, high = sorted((start, end))
     return sum(form not in ",.?" for form in forms[low + 1 : high + 1])
 
@@ -245,7 +245,7 @@ def meaning_changes(words: list[Word], example: Example, target: str) -> Iterato
 
 
 def clause_changes(node: Clause, words: list[Word], target: str) -> Iterator[Change]:
-    """Yield the errors of a clause."""
+    """Yield the errors that the meaning of a generated clause allows."""
     antecedent = find_antecedent(node, words)
     plural = node.finite_is_plural(antecedent)
     subject = node.who_acts(antecedent)
@@ -282,7 +282,7 @@ def find_antecedent(node: Clause, words: list[Word]) -> NounPhrase | None:
 
 
 def can_take_not(node: Clause) -> bool:
-    """Return whether "nicht" can be inserted without changing another word.
+    """Return whether "nicht" can enter a generated clause without changing a word.
 
     It can if no part of the clause is negative or indefinite.
     """
@@ -297,7 +297,7 @@ def can_take_not(node: Clause) -> bool:
 
 
 def foreign_particle(node: Clause, num_words: int) -> str:
-    """Choose a particle that makes no verb of nearly the same sense with this stem.
+    """Choose a particle of the lexicon that makes no verb of nearly the same sense.
 
     The length of the sentence chooses among several.
     """
@@ -310,7 +310,7 @@ def foreign_particle(node: Clause, num_words: int) -> str:
 
 
 def noun_changes(node: NounPhrase, example: Example, target: str) -> Iterator[Change]:
-    """Yield the errors of a noun phrase."""
+    """Yield the errors that the meaning of a generated noun phrase allows."""
     noun = node.noun
     assert isinstance(noun, Noun)  # `meaning_changes` skips pronouns
     if node.adjective:
@@ -340,12 +340,12 @@ def noun_changes(node: NounPhrase, example: Example, target: str) -> Iterator[Ch
 
 
 def looks_plural(noun: Noun) -> bool:
-    """Return whether the singular of a noun could be read as a plural."""
+    """Return whether the singular of a noun of the lexicon reads as a plural."""
     return noun.german_plural in (noun.german, noun.oblique)
 
 
 def affix_change(node: object, field: str, adjective: Adjective) -> Iterator[Change]:
-    """Yield the change of an adjective into its opposite, if they differ by a negative prefix."""
+    """Yield the change of a generated adjective into its opposite by a negative prefix."""
     opposite = OPPOSITES.get(adjective.english)
     if opposite:
         yield Change(
