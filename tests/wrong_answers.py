@@ -169,9 +169,7 @@ def reads_past_the_border(value, center):
 @wrong("02", "window_attention", r"wrap|around|other end|roll")
 def wraps_around(value, center):
     bell = [math.exp(-(k**2) / 2) / math.sqrt(2 * math.pi) for k in (-1, 0, 1)]
-    return sum(
-        w * value.roll(-(center + k), dims=0) for w, k in zip(bell, (-1, 0, 1), strict=True)
-    )
+    return sum(w * value.roll(-(center + k), dims=0) for w, k in zip(bell, (-1, 0, 1), strict=True))
 
 
 @wrong("02", "cross_means", r"round|floor")
@@ -203,7 +201,9 @@ def replaces_states(states, source, self_weights):
 # 03: fixed patterns
 
 
-@wrong("03", "neighbour", r"sign|direction|other side|wrong side|exchanged|i - offset|after.*before")
+@wrong(
+    "03", "neighbour", r"sign|direction|other side|wrong side|exchanged|i - offset|after.*before"
+)
 def offset_the_other_way(length, offset):
     i, j = torch.arange(length)[:, None], torch.arange(length)[None]
     return (i == j + offset).float()
