@@ -38,10 +38,11 @@ def scaled_scores(query, key):
 READS = """
 from pathlib import Path
 import check
-text = Path(SOLUTION).read_text()
 
 def scaled_scores(query, key):
     return check.scaled_scores.definition(query, key)
+
+text = Path(SOLUTION).read_text()
 """
 RAISES = """
 def scaled_scores(query, key):

@@ -49,7 +49,7 @@ def handout(tutorial: str, to: Path, nbgrader: bool) -> None:
 @click.argument("submissions", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--csv", "table", type=click.Path(path_type=Path), help="Write points to this file.")
 @click.option("--tutorial", help="Its number, 01 to 08. [default: as most notebooks have it]")
-@click.option("--seconds", default=60, show_default=True, help="For each notebook.")
+@click.option("--seconds", default=30, show_default=True, help="Of the processor, for each.")
 @click.option("--megabytes", default=1000, show_default=True, help="Of memory for each notebook.")
 @click.option("--jobs", default=os.cpu_count() or 1, help="Notebooks side by side.")
 def grade(
@@ -109,3 +109,26 @@ def _plain(value: object) -> object:
     """Return a value that a spreadsheet does not take for a formula."""
     is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t"))
     return f"'{value}" if is_formula else value
+
+
+@click.command(short_help="Write the quiz for a learning platform, or to print.")
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="quiz.xml for Moodle, quiz.zip for QTI (Canvas and others), quiz.md to print.",
+)
+def quiz(to: Path) -> None:
+    """Write the twelve questions that are asked before and after the course.
+
+    The sheet to print ends with a scoring sheet. Each wrong option is a mistake that a check of
+    the tutorials knows by name.
+    """
+    from repro.teaching.quiz import WRITERS, read_quiz
+
+    if to.suffix not in WRITERS:
+        raise InputError("--to", f"{to} has no known ending", f"use one of {', '.join(WRITERS)}")
+    check_plain(to)
+    check_writable(to.parent)
+    write_atomic(to, WRITERS[to.suffix](*read_quiz()))
+    click.echo(to)

@@ -124,3 +124,10 @@ def _imports(cell: str) -> str:
         nodes = [n for n in ast.parse(cell).body if isinstance(n, (ast.Import, ast.ImportFrom))]
         return "\n".join(ast.unparse(node) for node in nodes)
     return ""
+
+
+def functions_of(cell: str) -> list[str]:
+    """Return the names of the functions that a cell defines; none if it is not Python."""
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        return [node.name for node in ast.parse(cell).body if isinstance(node, ast.FunctionDef)]
+    return []

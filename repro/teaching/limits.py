@@ -40,11 +40,11 @@ class Limits:
     """What a process may use.
 
     Args:
-        seconds: for everything; of the processor, and on the clock.
+        seconds: of the processor, for everything.
         megabytes: of memory beyond what it has when it starts.
     """
 
-    seconds: float = 60.0
+    seconds: float = 30.0
     megabytes: int = 1000
 
 

@@ -60,12 +60,21 @@ def observe(
     case: tuple,
     definition: Callable[..., Any] | None = None,
     seconds: float = SECONDS,
+    timer: int = signal.ITIMER_REAL,
 ) -> Outcome:
-    """Call a function with a copy of a case. No answer raises here."""
+    """Call a function with a copy of a case. No answer raises here.
+
+    Args:
+        answer: the function.
+        case: its arguments.
+        definition: the function that it may not call.
+        seconds: after which it is stopped.
+        timer: `ITIMER_PROF` counts seconds of the processor, `ITIMER_REAL` those on the clock.
+    """
     given = copy.deepcopy(case)
     watched = _Watch(getattr(definition, "__code__", None))
     try:
-        with _time_limit(seconds), watched:
+        with _time_limit(seconds, timer), watched:
             value = answer(*given)
     # A reader's function may raise anything.
     except (Exception, SystemExit, _TooLong) as error:
@@ -133,25 +142,24 @@ class _TooLong(BaseException):
 
 
 @contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
+def _time_limit(seconds: float, timer: int) -> Iterator[None]:
     """Raise `_TooLong` in code that runs too long.
 
     It needs signals and the main thread, where a notebook runs its cells; elsewhere there is no
     limit.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(
-        signal, "setitimer"
-    ):
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def stop(*_: object) -> None:
         raise _TooLong
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    number = signal.SIGPROF if timer == signal.ITIMER_PROF else signal.SIGALRM
+    before = signal.signal(number, stop)
+    signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(timer, 0)
+        signal.signal(number, before)
