@@ -3,6 +3,7 @@
 import io
 import re
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -80,4 +81,4 @@ def test_the_minutes_of_each_plan_fill_its_lesson():
         for first, after in zip(starts, [*starts[1:], len(spans)], strict=True):
             lesson = spans[first:after]
             assert lesson[-1][1] == 90
-            assert all(a[1] == b[0] for a, b in zip(lesson, lesson[1:], strict=False))
+            assert all(a[1] == b[0] for a, b in pairwise(lesson))
