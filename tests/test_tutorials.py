@@ -404,7 +404,7 @@ def test_an_answer_that_does_not_end_is_stopped(monkeypatch):
         while True:
             factor += 1
 
-    monkeypatch.setattr("repro.exercises.SECONDS", 0.05)
+    monkeypatch.setattr("repro.teaching.observing.SECONDS", 0.05)
     assert scaled.problem(answer).startswith(
         "still runs in line "
     ) and "does every loop end?" in scaled.problem(answer)

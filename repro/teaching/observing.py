@@ -59,7 +59,7 @@ def observe(
     answer: Callable[..., Any],
     case: tuple,
     definition: Callable[..., Any] | None = None,
-    seconds: float = SECONDS,
+    seconds: float | None = None,
     timer: int = signal.ITIMER_REAL,
 ) -> Outcome:
     """Call a function with a copy of a case. No answer raises here.
@@ -68,9 +68,10 @@ def observe(
         answer: the function.
         case: its arguments.
         definition: the function that it may not call.
-        seconds: after which it is stopped.
+        seconds: after which it is stopped; `SECONDS` if not given.
         timer: `ITIMER_PROF` counts seconds of the processor, `ITIMER_REAL` those on the clock.
     """
+    seconds = SECONDS if seconds is None else seconds
     given = copy.deepcopy(case)
     watched = _Watch(getattr(definition, "__code__", None))
     try:
