@@ -72,16 +72,19 @@ export class Transformer {
 
   /** Return this model with some heads changed; see `MultiHeadAttention.changed`. This one stays as it is. */
   changed(changes) {
-    const model = Object.assign(Object.create(Transformer.prototype), this);
-    model.encoder = [...this.encoder];
-    model.decoder = [...this.decoder];
-    for (const change of changes) {
-      const stack = change.site === "encoder_self" ? model.encoder : model.decoder;
-      const place = stack[change.layer][change.site];
-      const changedPlace = place.with(place.sublayer.changed(change));
-      stack[change.layer] = { ...stack[change.layer], [change.site]: changedPlace };
-    }
-    return model;
+    return changes.reduce(
+      (model, change) => model.withSublayer(change.site, change.layer, (sublayer) => sublayer.changed(change)),
+      this,
+    );
+  }
+
+  /** Return this model with what `change` makes of one attention sublayer. */
+  withSublayer(site, layer, change) {
+    const name = site === "encoder_self" ? "encoder" : "decoder";
+    const stack = [...this[name]];
+    const place = stack[layer][site];
+    stack[layer] = { ...stack[layer], [site]: place.with(change(place.sublayer)) };
+    return Object.assign(Object.create(Transformer.prototype), this, { [name]: stack });
   }
 
   /** Encode source ids: a row for each. `watch(site, layer, weights)` is told where heads look. */

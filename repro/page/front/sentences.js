@@ -22,8 +22,9 @@ function notesOf({ unknown = [], strange = [], cut = false }) {
  * `off` of `open` heads are switched off; `measured`: how many are measured so far, null if all are.
  * `message`: what was just done; `found`: see the worker's answer to `translate`.
  */
-export function statusOf({ off, open, measured }, message, found) {
+export function statusOf({ off, replaced, open, measured }, message, found) {
   const state = off ? [`${off} of ${open} heads off`] : [];
+  if (replaced) state.push(`${replaced} replaced`);
   if (measured !== null) state.push(`measuring what the sentence needs: ${measured} of ${open} heads`);
   return [message, ...notesOf(found), ...state].filter(Boolean).join(" · ");
 }

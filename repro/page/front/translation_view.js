@@ -4,8 +4,9 @@ import { add } from "./dom.js";
 
 export class TranslationView {
   constructor(root) {
-    this.words = add(root, "p", "rp-translation", "", { "aria-live": "polite" });
-    this.whole = add(root, "p", "rp-whole");
+    this.root = add(root, "div", "rp-result");
+    this.words = add(this.root, "p", "rp-translation", "", { "aria-live": "polite" });
+    this.whole = add(this.root, "p", "rp-whole");
   }
 
   /** `words`: [{ text, probability }]; `whole`: those of the model with all its heads, or null. */

@@ -16,13 +16,27 @@ export class DotProduct {
     return linear(rows, this.keyProj);
   }
 
+  queries(rows) {
+    return linear(rows, this.queryProj);
+  }
+
+  /** Return what scores the keys of a head, and its number there; see the registry. */
+  scorerOf(head) {
+    return { scorer: this, head };
+  }
+
+  /** Return the part of a row of queries or keys that a head reads. */
+  partOf(head, row) {
+    return row.slice(head * this.headDim, (head + 1) * this.headDim);
+  }
+
   weights({ query, key, blocked }) {
     return this.masked(query, key, (head, i, j) => blocked(i, j));
   }
 
   /** Return the weights under a mask of each head's own; `isBlocked(head, i, j)`. */
   masked(query, key, isBlocked) {
-    const q = linear(query, this.queryProj);
+    const q = this.queries(query);
     return eachRow(this.numHeads, q.length, (head, i) => {
       const start = head * this.headDim; // a head reads its own part of each row
       const scores = new Float32Array(key.length);

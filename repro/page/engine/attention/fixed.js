@@ -62,6 +62,7 @@ export function build({ embedDim, tensor }, options) {
     numHeads: patterns.length + learned,
     headDim,
     projectKey: scorer ? (rows) => scorer.projectKey(rows) : undefined,
+    scorerOf: (head) => (head < patterns.length ? null : scorer.scorerOf(head - patterns.length)),
     weights(request) {
       const { positions, keyLen, blocked, words } = request;
       const places = unit === "word" ? words : Array.from({ length: keyLen }, (_, j) => j);

@@ -22,6 +22,7 @@ export function build({ embedDim, numHeads, tensor }, { types, window, repeat, s
     numHeads,
     headDim,
     projectKey: (rows) => scorer.projectKey(rows),
+    scorerOf: (head) => scorer.scorerOf(head),
     weights({ query, key, blocked, positions }) {
       return scorer.masked(query, key, (head, i, j) => blocked(i, j) || OUTSIDE[typeOf(head)](positions[i], j, window));
     },

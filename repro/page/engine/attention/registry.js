@@ -5,6 +5,8 @@
 //
 //   numHeads, headDim      of the layer; a variant may have its own numbers
 //   projectKey(rows)       prepares the attended rows once, for a cache; absent where keys are not read
+//   scorerOf(head)         the dot product behind a head's weights: { scorer, head }, or null; absent
+//                          where no head has one
 //   weights(request)       returns weights[head][query], a Float32Array over the keys
 //
 // A `request` holds

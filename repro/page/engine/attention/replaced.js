@@ -19,6 +19,7 @@ export function replaced(layer, embedDim, head, pattern, forbidden = []) {
     numHeads: layer.numHeads,
     headDim: layer.headDim,
     projectKey: layer.projectKey && ((rows) => layer.projectKey(rows)),
+    scorerOf: (number) => (other && number === head ? null : (layer.scorerOf?.(number) ?? null)),
     weights(request) {
       const blocked = (i, j) => request.blocked(i, j) || pairs.has(`${request.positions[i]} ${j}`);
       const limited = pairs.size ? { ...request, blocked } : request;

@@ -1,0 +1,12 @@
+// The tabs by name, in their order.
+//
+// A view is a class: `title` and `hint` say what a visitor does there; `fits(options)` whether a
+// page has something to show in it; `asks` whether there is a sentence to choose, and `reads`
+// whether its translation is shown, too. An object of it is made once its tab is opened, and has
+// `draw()`, and where it needs them `update()` after each step and `looked()` after each look.
+
+import { HeadsTab } from "./heads_tab.js";
+
+export const VIEWS = {
+  heads: HeadsTab,
+};
