@@ -12,21 +12,19 @@ CAPTIONS = (
     "An old woman sells fresh vegetables at the market.",
 )
 OF_ANY = {"en": ("The dog sees a man.",), "de": ("Der Hund schläft.",)}
-MOST_WORDS = 9
-# What a sentence shows, easy ones first; the rest of the grammar's phenomena come with them.
+LEAST_WORDS, MOST_WORDS = 5, 8
+# Phenomena of the grammar in the order of the page; each is shown by one sentence.
 SHOWN = (
-    "dative",
+    "inversion",
     "perfect",
     "kein",
-    "nicht",
-    "separated_particle",
-    "verb_final",
-    "inversion",
     "modal",
+    "separated_particle",
     "compound",
-    "relative_clause",
     "question",
-    "ambiguous_noun",
+    "relative_clause",
+    "dative",
+    "verb_final",
 )
 
 
@@ -51,7 +49,9 @@ def sentences_for(data: DataConfig) -> list[Sentence]:
 def generated() -> list[Example]:
     """Return a short test sentence for each phenomenon that the page shows."""
     short = [
-        each for each in minigerman_splits()["test"] if len(each.english.split()) <= MOST_WORDS
+        each
+        for each in minigerman_splits()["test"]
+        if LEAST_WORDS <= len(each.english.split()) <= MOST_WORDS
     ]
     found: list[Example] = []
     for name in SHOWN:

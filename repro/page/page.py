@@ -64,7 +64,7 @@ def front_end() -> dict[str, str]:
     return {
         "script": bundle("front/mount.js"),
         "engine": bundle("engine/worker.js") + 'modules["engine/worker.js"].serve(self);\n',
-        "style": _read("colours.css") + _read("views.css"),
+        "style": _read("colours.css") + _read("views.css") + _read("tabs.css"),
     }
 
 

@@ -1,6 +1,6 @@
-// What one sentence loses without each head (leave one out: Michel, Levy, Neubig 2019, section 3.2).
+// What one sentence loses without each head: leave one out (Michel, Levy, Neubig 2019, 3.2).
 //
-// The translation stays as the whole model made it. What changes is how probable the model finds it:
+// The translation stays as the whole model made it. What changes is its probability:
 // the loss of a head is the fall of its log-probability, in nats.
 
 import { headOf } from "./heads.js";
@@ -14,7 +14,8 @@ export function* headLosses(model, src, ids, heads = model.heads().filter(({ fac
   const whole = sum(scoreTokens(model, src, ids, undefined, encoded));
   for (const { site, layer, head } of heads) {
     const without = model.changed([{ site, layer, head, factor: 0 }]);
-    const rows = site === "encoder_self" ? without.encode(src) : encoded; // decoder heads leave it alone
+    // Heads of the decoder leave the encoded source as it is.
+    const rows = site === "encoder_self" ? without.encode(src) : encoded;
     yield { site, layer, head, nats: whole - sum(scoreTokens(without, src, ids, undefined, rows)) };
   }
 }

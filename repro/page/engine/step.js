@@ -1,4 +1,5 @@
-// One step of the decoder taken apart, for one head: query, keys, softmax, weighted sum, next token.
+// One step of the decoder taken apart, for one head: query, keys, softmax, weighted sum, next
+// token.
 
 import { nextLogProbs } from "./search.js";
 import { BOS } from "./subwords.js";
@@ -36,7 +37,11 @@ class Watched {
  */
 export function decodingStep(model, src, ids, time, { site, layer, head }) {
   let seen;
-  const watched = model.withSublayer(site, layer, (sublayer) => new Watched(sublayer, (all) => (seen = all)));
+  const watched = model.withSublayer(
+    site,
+    layer,
+    (sublayer) => new Watched(sublayer, (all) => (seen = all)),
+  );
   const { rows: last } = watched.decode(watched.start(src), [BOS, ...ids.slice(0, time)]);
   const { variant, factors } = model.decoder[layer][site].sublayer;
   const { query, attended, context, found } = seen;
@@ -50,7 +55,14 @@ export function decodingStep(model, src, ids, time, { site, layer, head }) {
   const rows = values.map((value, j) => {
     const product = products?.products[j] ?? null;
     const score = products && product * products.scale;
-    return { key: products?.keys[j] ?? null, product, score, weight: weights[j], value, blocked: isBlocked(j) };
+    return {
+      key: products?.keys[j] ?? null,
+      product,
+      score,
+      weight: weights[j],
+      value,
+      blocked: isBlocked(j),
+    };
   });
   const open = rows.filter(({ blocked }) => !blocked);
   return {

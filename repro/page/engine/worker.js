@@ -1,7 +1,7 @@
 // The engine as a worker: the page sends what it wants to know, and stays free meanwhile.
 //
 //   in    load { name, text }                            a model file, deflated and in base64
-//         translate { ticket, name, sentence, changes, attention }    `attention`: whether it is wanted
+//         translate { ticket, name, sentence, changes, attention }     whether it is wanted, too
 //         losses { ticket, name, sentence, known }       one answer a head, until other losses are
 //                                                        asked for; `known` heads are left out
 //         prune { ticket, name, sentence, order }        one answer a head that is switched off
@@ -50,12 +50,15 @@ async function load({ ticket, name, text }, answer) {
 
 /** Return the encoded sentence, or refuse it. */
 function read(translator, sentence) {
-  if (sentence.length > MOST_CHARACTERS) throw new InputError("That is too long for one sentence. Shorten it.");
+  if (sentence.length > MOST_CHARACTERS)
+    throw new InputError("That is too long for one sentence. Shorten it.");
   const src = translator.encode(sentence);
   if (translator.isEmpty(src)) throw new InputError("Type a sentence to translate.");
   translator.checkLength(src);
   if (src.length > MOST_TOKENS) {
-    throw new InputError(`The sentence has ${src.length} pieces; this page reads ${MOST_TOKENS}. Shorten it.`);
+    throw new InputError(
+      `The sentence has ${src.length} pieces; this page reads ${MOST_TOKENS}. Shorten it.`,
+    );
   }
   return src;
 }
@@ -125,7 +128,10 @@ function translated(name, sentence) {
 }
 
 function textOf(translator, model, src) {
-  const { ids } = search(model, src, { ...GREEDY, maxTokens: translator.header.max_target ?? Infinity });
+  const { ids } = search(model, src, {
+    ...GREEDY,
+    maxTokens: translator.header.max_target ?? Infinity,
+  });
   return { text: translator.subwords.decode(ids) };
 }
 
@@ -139,7 +145,10 @@ function step({ ticket, name, sentence, changes, head, time }, answer) {
   const found = decodingStep(translator.model, src, ids, at, headOf(head));
   const target = [START_MARK, ...piecesOf(subwords, ids)];
   const attended = head.startsWith("cross") ? piecesOf(subwords, src) : target.slice(0, at + 1);
-  const next = found.next.map(({ id, probability }) => ({ text: piecesOf(subwords, [id])[0], probability }));
+  const next = found.next.map(({ id, probability }) => ({
+    text: piecesOf(subwords, [id])[0],
+    probability,
+  }));
   answer({ ...found, kind: "step", ticket, time: at, target, attended, next });
 }
 
@@ -148,7 +157,11 @@ const BACKGROUND = { losses, prune }; // each is ended by another one of its kin
 
 function refusalOf(error, ticket) {
   const isKnown = error instanceof InputError || error instanceof ModelFileError;
-  return { kind: "refused", ticket, message: isKnown ? error.message : `Something went wrong: ${error.message}` };
+  return {
+    kind: "refused",
+    ticket,
+    message: isKnown ? error.message : `Something went wrong: ${error.message}`,
+  };
 }
 
 /** Answer messages of a page; `scope` is the worker. */

@@ -45,7 +45,10 @@ export class App {
   }
 
   stateOfLink() {
-    return readLink(location.hash.slice(1), this.models.map(({ name }) => name));
+    return readLink(
+      location.hash.slice(1),
+      this.models.map(({ name }) => name),
+    );
   }
 
   build() {
@@ -124,7 +127,8 @@ export class App {
   changeModel(model) {
     const { examples } = this.models.find(({ name }) => name === model);
     const isKnown = this.model.examples.some(({ source }) => source === this.state.sentence);
-    const sentence = isKnown && !this.hasExample(examples) ? examples[0].source : this.state.sentence;
+    const sentence =
+      isKnown && !this.hasExample(examples) ? examples[0].source : this.state.sentence;
     this.go({ ...this.state, model, sentence, off: [], patterns: {}, focus: null, time: 0 });
   }
 
@@ -191,14 +195,18 @@ export class App {
       refused({ message: `The model ${title} could not be fetched.` });
       return;
     }
-    this.client.ask(`load ${name}`, { kind: "load", name, text: packed }, {
-      loaded: ({ heads, target }) => {
-        this.heads.set(name, heads);
-        this.language = target;
-        this.update();
+    this.client.ask(
+      `load ${name}`,
+      { kind: "load", name, text: packed },
+      {
+        loaded: ({ heads, target }) => {
+          this.heads.set(name, heads);
+          this.language = target;
+          this.update();
+        },
+        refused,
       },
-      refused,
-    });
+    );
   }
 
   /** Drop from the state what the model does not have. */
@@ -246,7 +254,12 @@ export class App {
     const open = openHeads(this.modelHeads).length;
     const isBusy = !reading.refusal && (!isLoaded || !reading.isMeasured);
     const measured = isLoaded && isBusy ? reading.losses.size : null;
-    const counts = { off: state.off.length, replaced: Object.keys(state.patterns).length, open, measured };
+    const counts = {
+      off: state.off.length,
+      replaced: Object.keys(state.patterns).length,
+      open,
+      measured,
+    };
     this.status.setAttribute("aria-busy", Boolean(isBusy && VIEWS[this.viewName].reads));
     this.status.classList.toggle("rp-refused", Boolean(reading.refusal));
     this.root.classList.toggle("rp-stale", Boolean(reading.refusal)); // what is drawn is of before

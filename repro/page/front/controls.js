@@ -11,7 +11,10 @@ export function button(parent, text, action) {
 }
 
 export class SentenceControls {
-  /** `actions`: model(name), sentence(text) and another(). The model is a choice where there are several. */
+  /**
+   * `actions`: model(name), sentence(text) and another(). The model is a choice where there are
+   * several.
+   */
   constructor(root, models, actions) {
     this.root = add(root, "div", "rp-top");
     const row = this.root;
@@ -20,7 +23,12 @@ export class SentenceControls {
       for (const { name, title } of models) add(this.choice, "option", "", title, { value: name });
       this.choice.addEventListener("change", () => actions.model(this.choice.value));
     }
-    const attributes = { type: "text", "aria-label": "sentence to translate", autocomplete: "off", spellcheck: "false" };
+    const attributes = {
+      type: "text",
+      "aria-label": "sentence to translate",
+      autocomplete: "off",
+      spellcheck: "false",
+    };
     this.field = add(row, "input", "rp-field", "", attributes);
     this.field.addEventListener("input", () => {
       clearTimeout(this.typing);

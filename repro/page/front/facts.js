@@ -13,10 +13,13 @@ export function factsOf(key, model, rows) {
   const fact = model.facts?.[key];
   if (fact) {
     const over = model.factsOver.toLocaleString("en");
-    const roles = fact.roles.join(", ").replace("unknown", "none that is known");
-    const relevance = fact.relevance === null ? "" : `, relevance ${percent(fact.relevance)} of its layer`;
-    return `On record, over ${over} sentences: role ${roles}; confidence ${percent(fact.confidence)}${relevance}.`;
+    const known = fact.roles.filter((role) => role !== "unknown");
+    const roles = known.length ? `role ${known.join(", ")}` : "no known role";
+    const relevance =
+      fact.relevance === null ? "" : `, relevance ${percent(fact.relevance)} of its layer`;
+    const confidence = percent(fact.confidence);
+    return `On record, over ${over} sentences: ${roles}; confidence ${confidence}${relevance}.`;
   }
   const confidence = mean(rows.map((row) => Math.max(0, ...row)));
-  return `On this sentence: confidence ${percent(confidence)}. No record tells a role of this head.`;
+  return `On this sentence: confidence ${percent(confidence)}. No record tells its role.`;
 }

@@ -13,8 +13,8 @@ import { toggled } from "./state.js";
 export class HeadsTab {
   static title = "Break it";
   static hint =
-    "Each square is an attention head. Click one to switch it off. The warmer a square, the more " +
-    "this sentence needs it; the number says how much, in nats.";
+    "Each square is an attention head: click one to switch it off. The warmer it is, the more " +
+    "this sentence needs it (in nats).";
   static reads = true;
   static asks = true;
   static fits = () => true;

@@ -1,4 +1,5 @@
-// All heads as squares, one grid a site: a row a layer. The warmer a square, the more the sentence needs it.
+// All heads as squares, one grid a site: a row a layer. The warmer a square, the more the sentence
+// needs it.
 
 import { SITES, TITLES, headName, headOf, keyOf, layerName } from "../engine/heads.js";
 import { add } from "./dom.js";
@@ -18,7 +19,10 @@ export class HeadsView {
     this.root.replaceChildren();
     this.squares.clear();
     for (const site of SITES) {
-      const grid = add(this.root, "div", "rp-site", "", { role: "group", "aria-label": TITLES[site] });
+      const grid = add(this.root, "div", "rp-site", "", {
+        role: "group",
+        "aria-label": TITLES[site],
+      });
       add(grid, "h2", "rp-title", TITLES[site]);
       const here = heads.filter((head) => head.site === site);
       for (const layer of new Set(here.map((head) => head.layer))) {
@@ -48,7 +52,9 @@ export class HeadsView {
     node.addEventListener("keydown", (event) => this.move(event, key));
   }
 
-  /** Go to the neighbour in the direction of an arrow key; past the last head comes the next site. */
+  /**
+   * Go to the neighbour in the direction of an arrow key; past the last head comes the next site.
+   */
   move(event, key) {
     if (!(event.key in MOVES)) return;
     event.preventDefault();
@@ -62,7 +68,8 @@ export class HeadsView {
   }
 
   /**
-   * `off`, `pressed`: keys; `patterns`: by the key of a head that has one; `losses`: key -> nats, of
+   * `off`, `pressed`: keys; `patterns`: by the key of a head that has one; `losses`: key -> nats,
+   * of
    * those that are measured already.
    */
   draw(heads, { off, pressed, patterns, focus }, losses) {

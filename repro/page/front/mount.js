@@ -26,7 +26,7 @@ const TOO_OLD = "This browser cannot unpack the model. Use a current one.";
  *   keepsAddress whether the address of the page holds the state; only for a page of our own
  */
 export function mount(element, { style, theme = "light", ...options }) {
-  const root = (element.shadowRoot ?? element.attachShadow({ mode: "open" }));
+  const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
   root.replaceChildren();
   add(root, "style", "", style);
   element.dataset.theme = theme;

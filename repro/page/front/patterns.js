@@ -65,7 +65,9 @@ function variantOf(name, center, std, sums) {
 export function textOfPatterns(patterns) {
   return Object.entries(patterns)
     .map(([key, { name, center, std, sums, blocked }]) =>
-      [key, name, center, std, Number(sums), blocked.map((pair) => pair.join("-")).join(".")].join(":"),
+      [key, name, center, std, Number(sums), blocked.map((pair) => pair.join("-")).join(".")].join(
+        ":",
+      ),
     )
     .sort()
     .join(",");

@@ -61,17 +61,21 @@ export class Reading {
   }
 
   measure(name, sentence) {
-    this.client.ask("losses", { kind: "losses", name, sentence }, {
-      loss: ({ key, nats }) => {
-        this.losses.set(key, nats);
-        this.changed();
+    this.client.ask(
+      "losses",
+      { kind: "losses", name, sentence },
+      {
+        loss: ({ key, nats }) => {
+          this.losses.set(key, nats);
+          this.changed();
+        },
+        losses: () => {
+          this.isMeasured = true;
+          this.changed();
+        },
+        refused: (answer) => this.refuse(answer),
       },
-      losses: () => {
-        this.isMeasured = true;
-        this.changed();
-      },
-      refused: (answer) => this.refuse(answer),
-    });
+    );
   }
 
   refuse({ message }) {

@@ -40,7 +40,8 @@ export class DotProduct {
     return eachRow(this.numHeads, q.length, (head, i) => {
       const start = head * this.headDim; // a head reads its own part of each row
       const scores = new Float32Array(key.length);
-      for (let j = 0; j < key.length; j++) scores[j] = dot(q[i], key[j], start, this.headDim) * this.scale;
+      for (let j = 0; j < key.length; j++)
+        scores[j] = dot(q[i], key[j], start, this.headDim) * this.scale;
       return maskedSoftmax(scores, (j) => isBlocked(head, i, j));
     });
   }
@@ -49,5 +50,11 @@ export class DotProduct {
 export function build({ embedDim, numHeads, tensor }, { heads, head_dim }) {
   const count = heads ?? numHeads;
   const width = head_dim ?? embedDim / count;
-  return new DotProduct(count, width, width, tensor("query_proj.weight"), tensor("key_proj.weight"));
+  return new DotProduct(
+    count,
+    width,
+    width,
+    tensor("query_proj.weight"),
+    tensor("key_proj.weight"),
+  );
 }

@@ -8,8 +8,10 @@ import { buildWeights } from "./registry.js";
 /**
  * Return a layer whose head has other weights.
  *
- * `pattern`: { variant, options } of a variant that reads no keys; null keeps the head's own weights.
- * `forbidden`: pairs [query, key] of absolute positions that this head may not attend to, in addition.
+ * `pattern`: { variant, options } of a variant that reads no keys; null keeps the head's own
+ * weights.
+ * `forbidden`: pairs [query, key] of absolute positions that this head may not attend to, in
+ * addition.
  */
 export function replaced(layer, embedDim, head, pattern, forbidden = []) {
   const stack = { embedDim, numHeads: 1 };
