@@ -31,6 +31,8 @@ KINDS = {
     "syn-r": "a learned matrix, whatever the words are",
 }
 """How the systems of the gallery attend, in words."""
+TEXTS = {"minigerman": "generated sentences", "multi30k": "captions of photos"}
+"""The corpora of the gallery, in words."""
 
 
 def page_html(runs: Mapping[str, Run], results: Path | None = None) -> str:
@@ -89,10 +91,12 @@ def mount_model(name: str, run: Run, records: list[dict[str, Any]]) -> dict[str,
         records: the stored ones, of which those of its heads are used.
     """
     data, system = run.config.data, system_of(run.config.model)
+    kind = KINDS.get(system, f"the system {system}")
+    text = TEXTS.get(data.corpus, data.corpus)
     return {
         "name": name,
-        "title": f"{name} ({data.corpus}, {data.source} to {data.target})",
-        "kind": KINDS.get(system, f"the system {system}"),
+        "title": f"{name}: {kind} ({text}, {data.source} to {data.target})",
+        "kind": kind,
         "corpus": f"{data.corpus}.{data.source}-{data.target}",
         "examples": [sentence._asdict() for sentence in sentences_for(data)],
     } | head_facts(run, records)

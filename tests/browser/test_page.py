@@ -1,5 +1,6 @@
 """The page of `repro page`, opened as a plain file without a network, as a visitor uses it."""
 
+import json
 import os
 import re
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from steps import HOSTILE
 
-from repro.page.page import page_html
+from repro.page.page import front_end, mount_model, packed_model, page_html
 from repro.runs import gallery
 
 pytestmark = pytest.mark.browser
@@ -368,6 +369,45 @@ def test_a_bad_link_is_named_and_the_page_works(visit, link, answer):
     here.measured()
     here.button(WORST).click()
     here.off(1)
+    here.check_quiet()
+
+
+EMBEDDED = """<!doctype html><meta charset="utf-8"><title>host</title>
+<style>button {{ color: rgb(1, 2, 3); display: none }} p {{ margin: 7px }}</style>
+<p>of the host</p><div></div><div></div>
+<script>{script}</script><script>
+const options = {options};
+const models = [{{ ...options.model, text: async () => options.text }}];
+const apps = [...document.querySelectorAll("div")].map((element, i) =>
+  modules["front/mount.js"].mount(element, {{ ...options, models, views: options.views[i] }}));
+</script>"""
+
+
+def test_two_apps_live_in_another_page_and_leave_it_alone(visit, tmp_path):
+    run, parts = gallery.load("base"), front_end()
+    options = {key: parts[key] for key in ("engine", "style")} | {
+        "model": mount_model("base", run, []),
+        "text": packed_model("base", run),
+        "views": [["heads"], ["step", "pruning"]],
+    }
+    data = json.dumps(options).replace("<", "\\u003c")
+    here = visit(loads=False)
+    text = EMBEDDED.format(script=parts["script"], options=data)
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    here.page.reload()
+    here.until("apps.every((app) => app.reading.isMeasured)")
+    assert here.page.get_by_role("tab").all_text_contents() == [TABS[4], TABS[3]]
+    here.page.get_by_role("button", name="Cross attention, layer 1, head 1").click()
+    here.until("apps[0].state.off.length === 1 && apps[1].state.off.length === 0")
+    here.until("apps[0].reading.whole")
+    here.page.evaluate("apps[0].setTheme('dark')")
+    apart = here.page.evaluate("apps.map((app) => getComputedStyle(app.root).color)")
+    assert apart[0] != apart[1]
+    here.page.wait_for_timeout(500)
+    assert here.page.evaluate("location.hash") == ""
+    assert here.page.locator("p").first.evaluate("p => getComputedStyle(p).margin") == "7px"
+    here.page.evaluate("apps.forEach((app) => app.unmount())")
+    assert here.page.get_by_role("button").count() == 0
     here.check_quiet()
 
 

@@ -20,6 +20,7 @@ export class App {
     Object.assign(this, { host, root, options, models: options.models });
     this.heads = new Map(); // name of a model -> its heads, once it is loaded
     this.asked = new Set(); // models that are loaded, or will be
+    this.broken = new Map(); // name of a model -> what is wrong with its file
     this.language = "";
     this.names = (options.views ?? Object.keys(VIEWS)).filter((name) => VIEWS[name].fits(options));
     this.address = new Address(options.keepsAddress);
@@ -94,6 +95,11 @@ export class App {
   /** Return the heads of the model; none before it is loaded. */
   get modelHeads() {
     return this.heads.get(this.state.model) ?? NOTHING;
+  }
+
+  /** Why nothing can be shown of the present state; null if it can. */
+  get refusal() {
+    return this.broken.get(this.state.model) ?? this.reading.refusal;
   }
 
   mostNeeded() {
@@ -186,8 +192,10 @@ export class App {
   async load({ name, title, text }) {
     if (this.asked.has(name)) return;
     this.asked.add(name);
-    this.isLoading = title;
-    const refused = (answer) => this.reading.refuse(answer);
+    const refused = ({ message }) => {
+      this.broken.set(name, message);
+      this.draw();
+    };
     let packed;
     try {
       packed = await text();
@@ -238,7 +246,7 @@ export class App {
     const { state, reading } = this;
     this.translation.draw(reading.found.words ?? NOTHING, reading.other, this.language);
     this.bar.enable({
-      worst: reading.isMeasured && !reading.refusal && this.mostNeeded(),
+      worst: reading.isMeasured && !this.refusal && this.mostNeeded(),
       undo: this.history.canUndo,
       redo: this.history.canRedo,
       allOn: state.off.length || Object.keys(state.patterns).length,
@@ -252,7 +260,8 @@ export class App {
     const { reading, state } = this;
     const isLoaded = this.heads.has(state.model);
     const open = openHeads(this.modelHeads).length;
-    const isBusy = !reading.refusal && (!isLoaded || !reading.isMeasured);
+    const refusal = this.refusal;
+    const isBusy = !refusal && (!isLoaded || !reading.isMeasured);
     const measured = isLoaded && isBusy ? reading.losses.size : null;
     const counts = {
       off: state.off.length,
@@ -261,11 +270,11 @@ export class App {
       measured,
     };
     this.status.setAttribute("aria-busy", Boolean(isBusy && VIEWS[this.viewName].reads));
-    this.status.classList.toggle("rp-refused", Boolean(reading.refusal));
-    this.root.classList.toggle("rp-stale", Boolean(reading.refusal)); // what is drawn is of before
+    this.status.classList.toggle("rp-refused", Boolean(refusal));
+    this.root.classList.toggle("rp-stale", Boolean(refusal)); // what is drawn is of before
     const usual = isLoaded ? "all heads are on" : `unpacking the model ${this.model.title} …`;
     const said = isLoaded ? statusOf(counts, this.message, reading.found) : "";
-    this.status.textContent = reading.refusal ?? (said || usual);
+    this.status.textContent = refusal ?? (said || usual);
   }
 
   /** `name`: "light" or "dark". */

@@ -69,7 +69,11 @@ export class CompareTab {
     const models = this.models;
     if (this.laidOut !== this.app.model.corpus) this.layOut(models);
     this.laidOut = this.app.model.corpus;
-    for (const { name } of models) this.drawRow(name, this.found.get(name), reference);
+    for (const { name } of models) {
+      const message = this.app.broken.get(name);
+      if (message) this.rows.get(name).words.textContent = message;
+      else this.drawRow(name, this.found.get(name), reference);
+    }
     this.note.textContent = reference
       ? "✓ right · ✗ wrong or in the wrong place · (…) left out"
       : "No right translation of this sentence is on record, so no word is marked. “Another " +

@@ -3,7 +3,8 @@
 import { SITES, headName, headOf, keyOf } from "../engine/heads.js";
 import { button } from "./controls.js";
 import { add } from "./dom.js";
-import { openHeads, changesOf, focusOf } from "./reading.js";
+import { factsOf } from "./facts.js";
+import { changesOf, openHeads } from "./reading.js";
 import { PARTS, drawStep } from "./step_figure.js";
 
 const PAUSE = 1800; // milliseconds between two parts
@@ -30,18 +31,19 @@ export class StepTab {
     this.next = button(row, "next part", () => this.show(this.shown + 1));
     this.next.classList.add("rp-main");
     this.play = button(row, "play", () => (this.timer ? this.stop() : this.start()));
+    this.facts = add(panel, "p", "rp-caption");
     this.written = add(panel, "p", "rp-written");
     this.figure = add(panel, "div", "rp-step");
   }
 
   /** The head in focus, if the decoder has it: the step is one of the decoder. */
   get head() {
-    const { state, reading, modelHeads } = this.app;
+    const { state, reading } = this.app;
     const heads = this.heads();
-    const focus = focusOf(state, reading, modelHeads);
-    if (heads.some((head) => keyOf(head) === focus)) return focus;
-    const needed = reading.byNeed(state.off).filter((key) => !key.startsWith(SITES[0]));
-    return needed.at(-1) ?? (heads.length ? keyOf(heads.at(-1)) : null);
+    if (heads.some((head) => keyOf(head) === state.focus)) return state.focus;
+    const last = heads.length ? keyOf(heads.at(-1)) : null;
+    if (!reading.isMeasured) return last; // or the head would change while it is looked at
+    return reading.byNeed(state.off).findLast((key) => !key.startsWith(SITES[0])) ?? last;
   }
 
   heads() {
@@ -121,6 +123,8 @@ export class StepTab {
       for (const key of keys) add(this.choice, "option", "", headName(headOf(key)), { value: key });
     }
     this.choice.value = chosen;
+    const rows = chosen && this.app.reading.weightsOf(chosen);
+    if (rows) this.facts.textContent = factsOf(chosen, this.app.model, rows);
   }
 
   /** Draw what is written so far; each word can be chosen. */
