@@ -17,7 +17,7 @@ from repro.page.page import page_html
 
 SENTENCE = "Two young girls are playing with a small dog on the beach."
 CAPTIONS = "multi30k-base"
-VISITS = 5
+VISITS = 3
 LONGEST = 600_000  # milliseconds that a visit may take
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 

@@ -35,7 +35,7 @@ export class PlaygroundTab {
     const label = add(row, "label", "rp-label", "looks ");
     this.choice = add(label, "select", "rp-choice");
     this.choice.addEventListener("change", () => this.change({ name: this.choice.value }));
-    this.paint = button(row, "paint pairs shut", () => this.togglePainting());
+    this.paint = button(row, "paint what it may not see", () => this.togglePainting());
     this.restore = button(row, "this head as it was", () => this.put(null));
     const body = add(panel, "div", "rp-beside");
     const left = add(body, "div");

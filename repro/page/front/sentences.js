@@ -26,7 +26,7 @@ function notesOf({ unknown = [], strange = [], cut = false }) {
  */
 export function statusOf({ off, replaced, open, measured }, message, found) {
   const state = off ? [`${off} of ${open} heads off`] : [];
-  if (replaced) state.push(`${replaced} replaced`);
+  if (replaced) state.push(`${replaced} ${replaced === 1 ? "head" : "heads"} replaced`);
   if (measured !== null)
     state.push(`measuring what the sentence needs: ${measured} of ${open} heads`);
   return [message, ...notesOf(found), ...state].filter(Boolean).join(" · ");
