@@ -142,6 +142,9 @@ def test_what_is_strange_is_told(page):
     _, answer = answers(page, LOAD, request)
     assert "😀" in answer["unknown"]
     assert any("xylophones" in strange["word"] for strange in answer["strange"])
+    ends = ask("translate", "The xylophones!", changes=[], attention=False)
+    ((strange,),) = [answer["strange"] for answer in answers(page, LOAD, ends)[1:]]
+    assert strange["word"] == "xylophones" == "".join(strange["pieces"])
 
 
 @pytest.mark.parametrize("text", ["", "AAAA", "no base64!"])

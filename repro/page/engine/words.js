@@ -38,7 +38,14 @@ export function strangeWords(subwords, sentence, manyPieces = 4) {
     words.at(-1).push(text.replace("▁", ""));
   }
   return words
-    .map((pieces) => pieces.filter(Boolean))
+    .map((pieces) => withoutEnd(pieces.filter(Boolean)))
     .filter((pieces) => pieces.length >= manyPieces)
     .map((pieces) => ({ word: pieces.join(""), pieces }));
+}
+
+/** Return pieces of a word without a full stop, or the like, at its end. */
+function withoutEnd(pieces) {
+  const isMark = (piece) => /^\p{P}+$/u.test(piece);
+  const last = pieces.findLastIndex((piece) => !isMark(piece));
+  return last < 0 ? pieces : pieces.slice(0, last + 1);
 }
