@@ -99,6 +99,7 @@ def align_with_heads(
 def _count_sentence(
     number: int, layers: Sequence[Tensor | None], subwords: Subwords, pair: AlignedPair
 ) -> Iterator[LinkCounts]:
+    """Yield the links that each cross-attention head gives between the words of a sentence."""
     sources, targets = (subwords.word_indices(text) for text in (pair.source, pair.target))
     for step, query in enumerate(QUERIES):
         means = []
@@ -155,6 +156,7 @@ def count_diagonal(pair: AlignedPair) -> tuple[int, int, int]:
 
 
 def _in_gold(links: set[tuple[int, int]], pair: AlignedPair) -> tuple[int, int, int]:
+    """Count the links of a head: all, and those in the sure and the possible gold links."""
     return len(links), len(links & pair.sure), len(links & pair.possible)
 
 

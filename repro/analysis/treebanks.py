@@ -71,6 +71,7 @@ def read_conllu(path: Path) -> Iterator[tuple[str, Parse]]:
 
 
 def _columns(line: str, where: str) -> list[str]:
+    """Return the columns of a line of a CoNLL-U file."""
     columns = line.split("\t")
     if len(columns) != NUM_COLUMNS:
         raise InputError(where, f"has {len(columns)} columns, not {NUM_COLUMNS}", FIX)

@@ -40,7 +40,7 @@ class InBins:
     null: ClassVar[float] = 0.0
 
     def number(self, evidence: Evidence) -> Estimate:
-        """Return the smallest number that so many bins reach."""
+        """Return the smallest number that as many bins reach as the claim asks for."""
         return kth_largest(partial(self.numbers, evidence), self.needed)
 
     def judge(self, evidence: Evidence) -> Judged:

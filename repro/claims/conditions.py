@@ -291,6 +291,7 @@ class Claim:
         return Verdict(self.name, status, judged, planned=self.seeds)
 
     def _judge(self, condition: Condition, evidence: Evidence, reported: float | None) -> Judged:
+        """Judge a condition of the claim, with its power and what likelihood says."""
         judged = condition.judge(evidence)
         if (found := judged.found) is None:
             return judged
@@ -318,6 +319,6 @@ def loss(
 
 
 def _said(missing: NotMeasured) -> str:
-    """Say what is missing, and how to get it where `repro run` alone does not."""
+    """Say what record a claim lacks, and how to get it where `repro run` alone does not."""
     fix = "" if missing.fix.startswith("repro run") else f"; {missing.fix}"
     return f"{missing.where}: {missing.what}{fix}"

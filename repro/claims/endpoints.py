@@ -52,21 +52,23 @@ class Endpoint:
 
 
 def _bleu_sums(record: dict[str, Any], mask: int) -> np.ndarray:
+    """Return the statistics of BLEU of a setting's record, for the endpoint BLEU."""
     return statistics_of(record, "BLEU", mask)
 
 
 def _reference_sums(record: dict[str, Any], _mask: int) -> np.ndarray | None:
+    """Return nats and tokens of a setting's references, for the endpoint likelihood."""
     return reference_sums(record) if kind_of(record) == "scores" else None
 
 
 def _dev_sums(record: dict[str, Any], _mask: int) -> np.ndarray | None:
-    """Return the best dev loss of the training as that of a single token."""
+    """Return the best dev loss of a setting as that of a single token, as an endpoint."""
     found = record["training"].get("best_dev_nll") if kind_of(record) == "scores" else None
     return None if found is None else np.array([[found, 1.0]])
 
 
 def _log_likelihood(sums: np.ndarray) -> np.ndarray:
-    """Return log-likelihood per token of rows of nats and tokens, `(num_rows,)`."""
+    """Return an endpoint from rows of nats and tokens: log-likelihood per token, `(num_rows,)`."""
     return -sums[:, 0] / sums[:, 1]
 
 
@@ -78,7 +80,7 @@ LIKELIHOODS = (TEST_LIKELIHOOD, DEV_LIKELIHOOD)
 
 
 def in_nats(bound: float | None) -> float | None:
-    """Return the bound of a difference in BLEU as one in nats per token."""
+    """Return the bound of a condition in BLEU as one in nats per token."""
     return None if bound is None else bound * NATS_PER_BLEU
 
 
@@ -99,10 +101,12 @@ def precision_in(level: float) -> Endpoint:
 
 
 def _brevity(level: float, sums: np.ndarray) -> np.ndarray:
+    """Return the endpoint brevity of rows of statistics of BLEU."""
     return level * np.log(brevity_of_sums(sums))
 
 
 def _precision(level: float, sums: np.ndarray) -> np.ndarray:
+    """Return the endpoint precision of rows of statistics: BLEU less its brevity."""
     return bleu_of_sums(sums) - _brevity(level, sums)
 
 
@@ -114,7 +118,7 @@ def beyond(likelihood: Endpoint) -> Endpoint:
 
 
 def _joined_sums(likelihood: Endpoint, record: dict[str, Any], mask: int) -> np.ndarray | None:
-    """Return the statistics of BLEU, then those of likelihood; of dev in every sentence alike."""
+    """Return a setting's statistics of BLEU, then those of likelihood, as one endpoint."""
     found, of_bleu = likelihood.sums(record, mask), _bleu_sums(record, mask)
     if found is None:
         return None
@@ -122,4 +126,5 @@ def _joined_sums(likelihood: Endpoint, record: dict[str, Any], mask: int) -> np.
 
 
 def _beyond(sums: np.ndarray) -> np.ndarray:
+    """Return the endpoint BLEU less what the likelihood in the same rows is worth."""
     return bleu_of_sums(sums[:, :-2]) - _log_likelihood(sums[:, -2:]) / NATS_PER_BLEU

@@ -62,4 +62,5 @@ def by_likelihood(
 
 
 def _bound(of_bleu: float | None) -> float | None:
+    """Return the bound of a condition in BLEU as it applies to likelihood."""
     return POSITIVE if of_bleu == POSITIVE else in_nats(of_bleu)

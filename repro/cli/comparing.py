@@ -45,7 +45,7 @@ class Seed:
         return describe_run(self.here) if self.here else self.record or {}
 
     def evaluated(self, split: str, search: Search, quiet: bool) -> Record:
-        """Return the record of a test set."""
+        """Return the score record of the seed on a test set; a run of this machine is scored."""
         if not self.here:
             return self.record or {}
         return evaluate_run(self.here, split, search(self.here.alpha), quiet=quiet)

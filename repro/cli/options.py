@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from repro.claims.settings import Setting
 from repro.data.corpora import load_pairs, own_folder, task_of
 from repro.errors import GET_PROJECT, DamagedFileError, InputError, shortened
 from repro.files import check_plain, check_writable
@@ -126,6 +127,14 @@ def check_translates(scale: str) -> None:
         )
         what = f"is for {task}, and the papers' experiments and claims are on translation"
         raise InputError(f"--scale {scale}", what, f"use one of {others}")
+
+
+def corpora_of(scale: str, settings: Iterable[Setting]) -> set[str]:
+    """Return the corpora of a scale and of settings, some of which have a corpus of their own."""
+    return {
+        resolve(scale).data.corpus,
+        *(setting.config(scale).data.corpus for setting in settings),
+    }
 
 
 def check_results(folder: Path) -> None:

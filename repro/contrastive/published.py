@@ -52,6 +52,7 @@ def load_distil_lingeval(reference: str) -> ContrastiveSuite:
 
 @cache  # each file takes seconds
 def _read_once(path: Path, reference: str) -> ContrastiveSuite:
+    """Return a sample of the published pairs in a file, read once a process."""
     suite = read_suite(path, "en", "de")
     return replace(sampled(suite), name=suite_name(reference))
 

@@ -29,8 +29,8 @@ from itertools import islice
 from time import perf_counter
 from typing import Any, Literal
 
+import scipy  # which imports its parts when they are used
 import torch
-from scipy.stats import binomtest
 from torch import Tensor
 from tqdm import tqdm
 
@@ -263,7 +263,7 @@ def accuracies(
 
 def wilson_accuracy(group: str, right: int, total: int) -> Accuracy:
     """Return the accuracy of a group with its Wilson interval."""
-    interval = binomtest(right, total).proportion_ci(CONFIDENCE, method="wilson")
+    interval = scipy.stats.binomtest(right, total).proportion_ci(CONFIDENCE, method="wilson")
     return Accuracy(group, right, total, float(interval.low), float(interval.high))
 
 
@@ -312,6 +312,7 @@ def _check_lengths(translator: Translator, pairs: EncodedPairs) -> None:
 
 
 def _rounded_losses(values: Iterable[float]) -> list[float]:
+    """Round the cross entropies of contrastive items as records store them."""
     return [round(value, DECIMALS) for value in values]
 
 
@@ -331,11 +332,12 @@ def encode_names(names: Iterable[str]) -> dict[str, list]:
 
 
 def _decode_names(encoded: dict[str, list]) -> Iterator[str]:
+    """Yield the name of each contrastive item from `encode_names`."""
     return (encoded["names"][place] for place in encoded["of"])
 
 
 def _distance_bin_names() -> list[str]:
-    """Name the bins: "0", "1", ..., "6-7", "8-10", "11-15", "16+"."""
+    """Name the bins of distances in contrastive pairs: "0", "1", ..., "8-10", "11-15", "16+"."""
     lows = (0, *DISTANCE_BINS)
     ends = [high - 1 for high in DISTANCE_BINS]
     return [
@@ -344,6 +346,7 @@ def _distance_bin_names() -> list[str]:
 
 
 def _distance_bins(distances: list[int | None]) -> list[str | None]:
+    """Return the bin of each contrastive item's distance; None without a distance."""
     names = _distance_bin_names()
     return [
         None if distance is None else names[sum(distance >= low for low in DISTANCE_BINS)]

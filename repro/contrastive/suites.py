@@ -253,6 +253,7 @@ def _json_entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _skip_blanks(text: str, place: int) -> int:
+    """Return the next place in a suite's JSON that is not blank."""
     while place < len(text) and text[place] in BLANKS:
         place += 1
     return place

@@ -163,6 +163,7 @@ def _test_set_alone(
 
 
 def _is_on_disk(name: str, root: Path | None) -> bool:
+    """Return whether the folder of a published corpus is on this machine."""
     folder, given = CORPORA[name].folder, root or os.environ.get("REPRO_DATA")
     return bool(given and folder) and (Path(given or "") / (folder or "")).is_dir()
 
@@ -170,6 +171,11 @@ def _is_on_disk(name: str, root: Path | None) -> bool:
 def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
     """Return lines as models of a corpus read them: clean, and lower-cased for ``multi30k-lc``."""
     return _apply_preparation(_find_record(name), map(clean_line, lines))
+
+
+def cased_form(name: str) -> str | None:
+    """Return the corpus with the same sentences and their capitals, if this one has lost them."""
+    return _find_record(name).cased
 
 
 def _apply_preparation(record: CorpusRecord, lines: Iterable[str]) -> list[str]:

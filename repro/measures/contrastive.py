@@ -1,6 +1,7 @@
 """Score a run on contrastive pairs: its suite, the accuracies, and the stored table."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -20,7 +21,7 @@ from repro.contrastive.scoring import (
 )
 from repro.contrastive.suites import ContrastiveSuite, minigerman_suite, suite_without_overlap
 from repro.core.config import DataConfig, from_dict
-from repro.data.corpora import load_once, prepare_lines
+from repro.data.corpora import cased_form, load_once, prepare_lines
 from repro.errors import InputError
 from repro.markdown import table
 from repro.records.sentences import Table
@@ -39,7 +40,8 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
     """Return the contrastive pairs that fit the training data of a run.
 
     The generated corpus has exact ones. Other corpora have generated errors in German references
-    and, from German into English, MuCoW without the items that the corpus is trained on.
+    and, from German into English, MuCoW without the items that the corpus is trained on. German
+    errors need capitals: pairs of a corpus without any are made from its cased form.
 
     Raises:
         InputError: there are none for its languages.
@@ -50,6 +52,8 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
     if {data.source, data.target} != {"en", "de"}:
         what = f"there are no contrastive pairs from {data.source} into {data.target}"
         raise InputError("contrastive pairs", what, "choose a corpus of English and German")
+    if cased := cased_form(data.corpus):
+        return _prepared(suite_of(replace(data, corpus=cased)), data.corpus)
     corpus = load_once(data.corpus, data.source, data.target)
     train = corpus.pairs("train", data.source, data.target)
     if data.target == "en":
@@ -78,15 +82,18 @@ def published_suites(data: DataConfig) -> tuple[ContrastiveSuite, ...]:
 
 
 def _prepared(suite: ContrastiveSuite, corpus: str) -> ContrastiveSuite:
+    """Return a contrastive suite as models of a run's corpus read it, without unseen errors."""
     items = []
     for item in suite.items:
         source, reference, *contrastive = prepare_lines(
             corpus, [item.source, item.reference, *item.contrastive]
         )
-        items.append(
-            replace(item, source=source, reference=reference, contrastive=tuple(contrastive))
-        )
-    return replace(suite, items=tuple(items))
+        if reference not in contrastive:
+            items.append(
+                replace(item, source=source, reference=reference, contrastive=tuple(contrastive))
+            )
+    unseen = Counter({"the error is not seen in lower case": len(suite.items) - len(items)})
+    return replace(suite, items=tuple(items), skipped=suite.skipped + unseen)
 
 
 def measure_published_pairs(run: Run) -> dict[str, Any]:
@@ -134,6 +141,7 @@ def accuracy_by_reference_table(systems: Mapping[str, Sequence[Sequence[Accuracy
 
 
 def _in_percent(found: Accuracy | None) -> str:
+    """Write a measured accuracy with its interval, in percent."""
     if found is None:
         return "-"
     return f"{100 * found.value:.1f} ({100 * found.low:.0f} to {100 * found.high:.0f})"
@@ -188,7 +196,7 @@ def contrastive_results(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _unpack_items(table: Table) -> dict[int, dict[str, Any]]:
-    """Return the items of each result by its number."""
+    """Return the items of each result in a contrastive record's table, by result."""
     numbers, candidates, values = (
         table[name].tolist() for name in ("result", "candidate", "cross_entropy")
     )
@@ -252,7 +260,7 @@ def check_published_pairs(record: dict[str, Any]) -> Iterator[str | None]:
 
 
 def _difference(result: dict[str, Any], suite: ContrastiveSuite) -> str | None:
-    """Say how a result differs from its suite, if it does."""
+    """Say how a result in a contrastive record differs from its suite, if it does."""
     types, origins = result["items"]["type"], result["items"]["origin"]
     if result["suite"]["sha256"] != suite.fingerprint:
         return f"pairs: differ from those of {suite.name}"

@@ -177,7 +177,7 @@ def _counts_of_train(
 
 
 def _corpus_of(run: Run) -> ParallelCorpus:
-    """Return the corpus of a run, in the version that it was trained on."""
+    """Return the corpus whose heads are measured, in the version that the run was trained on."""
     data = run.config.data
     check_text_is_found(data.corpus, run.path)
     corpus = load_once(data.corpus, data.source, data.target)
@@ -196,7 +196,7 @@ def _first_pairs(
     limit: int | None,
     relevance_sentences: int,
 ) -> tuple[list[str], list[str]]:
-    """Return the first sentences of a split (all without a limit) and their references.
+    """Return the sentences of a split to measure heads on, with references.
 
     Raises:
         InputError: no sentence is left.
@@ -241,7 +241,7 @@ def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treeb
 
 
 def pud(data: DataConfig) -> Treebank:
-    """Return the gold trees of PUD in the source language.
+    """Return the gold trees of PUD in the source language, for measuring syntactic heads.
 
     Raises:
         MachineError: PUD is not at hand in this language.
@@ -266,7 +266,7 @@ class _Clock:
         self.seconds: dict[str, float] = {}
 
     def time(self, name: str, measure: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function and record its time."""
+        """Call a function, and add its seconds to those that a head record keeps."""
         start = time.perf_counter()
         found = measure(*arguments)
         self.seconds[name] = round(time.perf_counter() - start, 1)
@@ -300,7 +300,7 @@ def _measure_importance(
 def _batches(
     translator: Translator, sources: Sequence[str], targets: Sequence[str], batch_tokens: int
 ) -> list[Batch]:
-    """Group pairs of similar length into batches.
+    """Group the pairs whose heads are measured into batches of similar length.
 
     A blank source without an end mark has no token to attend to, and is left out.
     """
@@ -335,6 +335,8 @@ def _site_fields(
 
 
 def _syntax_fields(found: SyntaxStatistics) -> dict[str, Any]:
+    """Return the fields of a head record on grammatical relations."""
+
     def by_name(values: np.ndarray) -> dict[str, dict[str, Any]]:
         return {
             name: dict(zip(DIRECTIONS, map(_to_json, rows), strict=True))
@@ -354,6 +356,7 @@ def _syntax_fields(found: SyntaxStatistics) -> dict[str, Any]:
 
 
 def _padded(layer: np.ndarray | None, width: int) -> np.ndarray:
+    """Return a layer's numbers in a head record, as wide as the widest layer; NaN = no head."""
     row = np.full(width, np.nan)
     if layer is not None:
         row[: len(layer)] = layer
@@ -361,7 +364,7 @@ def _padded(layer: np.ndarray | None, width: int) -> np.ndarray:
 
 
 def _to_json(value: Any) -> Any:
-    """Convert an array to nested lists: whole numbers as int, others rounded, NaN as None."""
+    """Convert an array to the lists of a head record: rounded, and NaN as None."""
     if isinstance(value, np.ndarray):
         return [_to_json(row) for row in value] if value.ndim else _to_json(value.item())
     value = float(value)

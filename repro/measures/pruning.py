@@ -173,12 +173,12 @@ def next_penalty(counts: Mapping[float, int], wanted: int) -> float | None:
 
 
 def _rounded_penalty(penalty: float) -> float:
-    """Round a penalty to three significant digits."""
+    """Round a penalty for pruning to three significant digits."""
     return float(f"{penalty:.3g}")
 
 
 def nearest_point(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
-    """Return the point whose number of heads is nearest to the wanted one.
+    """Return the pruning whose number of heads is nearest to the wanted one.
 
     Of several, it is the one with most heads, then with the lowest penalty. Scores do not count:
     they are of a test set.
@@ -238,6 +238,7 @@ def measure_pruning(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def _measure_one(run: Run) -> dict[str, Any]:
+    """Return the pruning record of a run: several sizes by each series of sites."""
     series: dict[str, Any] = {}
     records: list[dict[str, Any]] = []
     whole = kept_heads(load_model(run))
@@ -307,6 +308,7 @@ def penalties_tried(name: str, num_heads: int, heads: Mapping[float, int]) -> li
 
 
 def _point_fields(point: PruningPoint) -> dict[str, Any]:
+    """Return the fields of a pruning record on one pruned model."""
     model = load_model(point.run)
     return {
         "run": point.run.name,

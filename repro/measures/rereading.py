@@ -116,7 +116,7 @@ def _site_that_differs(model: Transformer, source: list[int], ids: list[int]) ->
 def _outputs(
     model: Transformer, src: Tensor, pieces: list[Tensor], modules: Sequence[nn.Module]
 ) -> list[Tensor]:
-    """Return the outputs of modules for a target read in pieces, `(1, tgt_len, embed_dim)` each."""
+    """Return the outputs of modules for a target that a search reads piece by piece."""
     seen: list[list[Tensor]] = [[] for _ in modules]
     hooks = [
         module.register_forward_hook(lambda _m, _i, out, kept=kept: kept.append(out))

@@ -188,7 +188,7 @@ def _kept_record(
 
 
 def describe_run(run: Run) -> dict[str, Any]:
-    """Return the fields that records of all kinds have about their run."""
+    """Return the fields about a run that the records of all measures begin with."""
     origin = run.provenance()
     if changed := changed_code(run):
         origin |= {"inexact": [*origin.get("inexact", []), changed]}

@@ -28,12 +28,12 @@ OFFSETS = ("-6 or less", *(f"{offset:+d}" for offset in range(-5, 6) if offset),
 def head_numbers(
     evidence: Evidence, setting: Setting, site: str, name: str, seed: int = 1
 ) -> np.ndarray:
-    """Return a statistic of every head, `(num_layers, num_heads, ...)`; NaN for a missing head."""
+    """Return a statistic of a setting's heads for claims, `(layers, heads, ...)`; NaN = no head."""
     return np.array(evidence.one("heads", setting, seed)["sites"][site][name], dtype=float)
 
 
 def map_weights(evidence: Evidence, setting: Setting, site: str, seed: int = 1) -> list[np.ndarray]:
-    """Return the weights on the sentence of a map, `(num_heads, queries, keys)` for each layer.
+    """Return a setting's attention maps, `(num_heads, queries, keys)` for each layer.
 
     Layers without attention at the site are left out.
     """
@@ -145,7 +145,7 @@ def divergence_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
 
 
 def _of_sentences(evidence: Evidence, setting: Setting, text: str) -> str:
-    """Put the sentences of a head record above a text."""
+    """Put the sentences that a paper's heads were measured on above a table."""
     return f"{sentences_measured(evidence.one('heads', setting))}\n\n{text}"
 
 
@@ -168,6 +168,7 @@ def relations_table(evidence: Evidence, paper: str, place: str, setting: Setting
 
 
 def _our_relations(evidence: Evidence, setting: Setting) -> str:
+    """Return our rows of a paper's table of relations: the best head of each."""
     record = evidence.one("heads", setting)
     if record["syntax"] is None:
         what = f"no parses of '{record['config']['data']['source']}' were at hand"
@@ -213,4 +214,5 @@ def rare_table(evidence: Evidence, setting: Setting) -> str:
 
 
 def _written(value: float, form: str) -> str:
+    """Write a number in a paper's table of heads; empty for NaN."""
     return "" if np.isnan(value) else format(value, form)

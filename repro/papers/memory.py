@@ -10,7 +10,7 @@ from repro.measures.speed import STEPS
 
 
 def memory_ratio(evidence: Evidence, of: Setting, against: Setting) -> float:
-    """Return how many times as many tokens of a setting as of another fit in the same memory."""
+    """Return how many times as many tokens of one setting fit in the memory of another."""
     first, second = (bytes_per_token(one.config(evidence.scale)) for one in (of, against))
     return round(second / first, 3)
 

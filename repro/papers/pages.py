@@ -54,7 +54,7 @@ def as_html(parts: Sequence[Section], title: str) -> str:
 
 
 def _drawn(figure: Figure) -> str:
-    """Return a figure as HTML: one of a fixed width as a picture, which fits small screens too."""
+    """Return a figure of the report as HTML: a picture if its width is fixed."""
     if figure.layout.width is None:
         config = {"displaylogo": False, "responsive": True}
         return to_html(figure, include_plotlyjs=False, full_html=False, config=config)
@@ -64,7 +64,7 @@ def _drawn(figure: Figure) -> str:
 
 
 def _contents(parts: Iterable[Section]) -> str:
-    """Return links to all sections, one line per paper, labelled by their headings."""
+    """Return the report's table of contents: links, one line per paper."""
     lines: list[list[str]] = []
     for part in parts:
         marks, _, heading = part.text.split("\n")[0].partition(" ")

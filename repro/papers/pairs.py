@@ -57,7 +57,7 @@ def _extra_loss(
     against: Setting,
     groups: Callable[[dict[str, Any]], list[bool | None]],
 ) -> Estimate:
-    """Return the loss on the pairs that `groups` marks True minus that on those it marks False."""
+    """Return a claim's loss on the contrastive pairs marked True minus that on those False."""
     found = []
     for seed in evidence.shared_seeds(["contrastive"], (of, against)):
         first, second = (result_of(evidence, setting, None, seed) for setting in (against, of))
@@ -73,7 +73,10 @@ def _extra_loss(
 
 
 def _between_groups(right: tuple[list[bool], list[bool]], marks: Sequence[bool | None]) -> Estimate:
-    """Subtract the loss of one group from that of another; their pairs are independent."""
+    """Subtract the loss on one group of contrastive pairs from that on another.
+
+    The pairs of both are independent.
+    """
     losses = []
     for group in (True, False):
         inside = [place for place, mark in enumerate(marks) if mark is group]
@@ -90,4 +93,5 @@ def _between_groups(right: tuple[list[bool], list[bool]], marks: Sequence[bool |
 
 
 def _types(items: dict[str, Any]) -> list[str]:
+    """Return the error type of each contrastive pair that a claim compares."""
     return [items["type"]["names"][of] for of in items["type"]["of"]]

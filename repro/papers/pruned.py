@@ -66,7 +66,7 @@ def change_below_half(evidence: Evidence) -> Estimate:
 
 
 def _change(evidence: Evidence, name: str, few: Callable[[int, int], bool]) -> Estimate:
-    """Return the change from pruning in a series; `few`: (heads kept, of all) -> few enough."""
+    """Return the change in BLEU from pruning, at the first model with few enough heads."""
     pairs = []
     for series in (found[name] for found in pruning_series_by_seed(evidence).values()):
         points = [
@@ -167,7 +167,7 @@ def low_minus_high(evidence: Evidence, site: str) -> Estimate:
 def _number_near_share(
     evidence: Evidence, share: float, number: Callable[[dict[str, Any]], int]
 ) -> Estimate:
-    """Return a number of models pruned at all sites to nearest a share of heads, over seeds."""
+    """Return a number of the pruned models nearest to a share of heads, over seeds."""
 
     def of_seed(seed: int) -> Estimate:
         series = pruning_series(evidence, seed)["all"]
@@ -209,6 +209,7 @@ def point_near(series: dict[str, Any], share: float) -> dict[str, Any]:
 
 
 def size_of(point: dict[str, Any], series: dict[str, Any]) -> str:
+    """Say how many heads a pruned model has left, for the claims of Voita et al. 2019."""
     return f"{point['heads']} of {series['heads']} heads"
 
 
@@ -226,14 +227,14 @@ def control_of(evidence: Evidence, series: dict[str, Any]) -> str:
 
 
 def kept_by_site(point: dict[str, Any]) -> dict[str, int]:
-    """Return the number of heads that a pruned model kept at each site."""
+    """Return the heads that a pruned model kept, by site, as Voita et al. count them."""
     return {
         site: sum(len(layer) for layer in layers) for site, layers in point["kept_heads"].items()
     }
 
 
 def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
-    """Return the number of heads of every layer by site, for a model's configuration."""
+    """Return the heads of every layer by site in a pruned model, by its configuration."""
     # The model is built, since a variant has its own number of heads.
     return Transformer(
         from_dict(ModelConfig, model), vocab_size=1, pad_id=0, length_ratio=1.0

@@ -113,11 +113,12 @@ def _a_third(evidence: Evidence, seed: int) -> tuple[dict[str, Any], Roles, Role
 
 
 def _roles_in(heads: Iterable[list[str]]) -> set[str]:
+    """Return the roles that some heads have (Voita et al. 2019), without `unknown`."""
     return {role for roles in heads for role in roles} - {"unknown"}
 
 
 def _specialised(roles: Roles) -> np.ndarray:
-    """Return which heads have a role, `(num_layers, num_heads)`."""
+    """Return which heads have a role before or after pruning, `(layers, heads)`."""
     return np.array([[bool(_roles_in([head])) for head in layer] for layer in roles])
 
 
@@ -136,7 +137,7 @@ def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
 
 
 def _mask(kept: list[list[int]], roles: list[list[Any]]) -> np.ndarray:
-    """Return which heads are kept, `(num_layers, num_heads)`."""
+    """Return which heads pruning kept, `(num_layers, num_heads)`."""
     return np.array(
         [
             [head in heads for head in range(len(layer))]

@@ -257,25 +257,28 @@ def layers_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def _series(evidence: Evidence, name: str) -> list[tuple[int, dict[str, Any]]]:
-    """Return the seeds and their pruning series of a name."""
+    """Return the seeds and their series of pruned models, by a name of `SERIES`."""
     return [(seed, series[name]) for seed, series in pruning_series_by_seed(evidence).items()]
 
 
 def _of_seed(seed: int) -> str:
+    """Name the pruned model of a seed in the tables of Voita et al. 2019."""
     return f"{PRUNED}, seed {seed}"
 
 
 def _gain(evidence: Evidence, digest: str, seed: int) -> Estimate:
-    """Return the difference in BLEU to the run before pruning."""
+    """Return the difference in BLEU between a pruned model and its start."""
     return evidence.difference([(digest, PRUNED.config(evidence.scale, seed).digest())], PRUNED)
 
 
 def _changes(evidence: Evidence, control: str, point: dict[str, Any], seed: int) -> tuple[str, str]:
+    """Return two cells on a pruned model: BLEU against its control, and the start."""
     cost = evidence.difference([(point["config_digest"], control)], PRUNED)
     return cost.cell(), _gain(evidence, point["config_digest"], seed).cell()
 
 
 def _sites(point: dict[str, Any]) -> str:
+    """Write the heads that a pruned model kept by site, such as 4/12/20."""
     return "/".join(str(count) for count in kept_by_site(point).values())
 
 

@@ -118,6 +118,7 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
 
 
 def _rendered_experiment(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
+    """Return an experiment's section of the report, or why it is empty."""
     name = f"{paper.name}.{experiment.name}"
     title = f"### {experiment.place}: {experiment.title}\n\n`{name}`\n\n"
     if not experiment.runs_at(evidence.scale):
@@ -143,7 +144,7 @@ def _rendered_experiment(paper: Paper, experiment: Experiment, evidence: Evidenc
 
 
 def _figures_of(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[str, Any]]:
-    """Return the figures of an experiment, or a note on missing records: tables may need others."""
+    """Return an experiment's figures, or a note on missing records: tables may need others."""
     try:
         return "", experiment.figures(evidence) if experiment.figures else {}
     except NotMeasured as error:
@@ -227,6 +228,7 @@ def coverage_table(evidences: Iterable[Evidence]) -> str:
 
 
 def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) -> str:
+    """Return the report's section of verdicts on the papers' claims."""
     about = "five papers" if len(papers) == len(PAPERS) else ", ".join(p.name for p in papers)
     stored = load_verdicts(folder, scale)
     claims = [claim for paper in papers for claim in claims_of(paper.name)]
@@ -247,7 +249,7 @@ def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list
 
 
 def _how_to_read(scale: str) -> str:
-    """Explain the numbers, words and signs of the tables."""
+    """Explain the numbers, words and signs of the report's tables."""
     config = SCALES[scale]
     data, model = config.data, config.model
     note = f"{SMOKE_NOTE}\n\n" if scale == "smoke" else ""
@@ -274,7 +276,7 @@ def inexact_note(evidence: Evidence) -> str:
 
 
 def _costs(evidence: Evidence) -> str:
-    """Return the training costs of every scored run, and its machine."""
+    """Return the report's table of training costs, with the machines."""
     rows: list[list[str]] = []
     machines: dict[str, int] = {}
     records = evidence.all("scores")

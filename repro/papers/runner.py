@@ -124,7 +124,7 @@ def plan(
 def _missing_session(
     evidence: Evidence, kind: str, settings: list[Setting], seed: int
 ) -> list[tuple[str, list[RunConfig]]]:
-    """Return the missing session of measurement, if any, with the runs of earlier ones.
+    """Return the session of measurement that a plan lacks, with earlier sessions' runs.
 
     It replaces their records, since only records of one session are comparable.
     """
@@ -245,7 +245,7 @@ def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
 
 
 def _rounds(pieces: Iterable[tuple[RunConfig, str]]) -> list[list[tuple[RunConfig, str]]]:
-    """Arrange pieces of work in rounds with each run once.
+    """Arrange the work of a plan in rounds that each need a run only once.
 
     A run may have to be trained again first, and two workers cannot train one run.
     """
@@ -260,11 +260,13 @@ def _rounds(pieces: Iterable[tuple[RunConfig, str]]) -> list[list[tuple[RunConfi
 
 
 def _each_once(configs: Iterable[RunConfig]) -> list[RunConfig]:
+    """Return the runs of a plan without those that two settings share."""
     # Two settings may be the same model at a small scale.
     return list({config.digest(): config for config in configs}.values())
 
 
 def _shape(config: dict[str, Any]) -> tuple:
+    """Return what decides how long a planned run takes: corpus, layers, width, updates."""
     data, model, train = config["data"], config["model"], config["train"]
     return (
         data["corpus"],

@@ -16,8 +16,8 @@ from repro.statistics.intervals import Estimate, over_seeds, paired_difference
 
 # Raganato et al. 2020 report these parts (Table 6), except the training corpus.
 REPORTED = {"mucow": ("ted", "tatoeba")}
-SCALES_WITH_SUITES = ("smoke", "multi30k", "tatoeba", "iwslt16")
-ELSEWHERE = "contrastive pairs are of cased English and German text"
+SCALES_WITH_SUITES = ("smoke", "multi30k", "multi30k-long", "tatoeba", "iwslt16")
+ELSEWHERE = "contrastive pairs are of English and German text"
 
 
 def accuracy_difference(
@@ -218,12 +218,13 @@ def published_pairs_table(evidence: Evidence, settings: Sequence[Setting]) -> st
 def _published_result(
     evidence: Evidence, setting: Setting, reference: str, seed: int
 ) -> dict[str, Any]:
+    """Return a setting's result on the published pairs of a kind of reference."""
     results = contrastive_results(evidence.one("published_pairs", setting, seed))
     return next(one for one in results if one["suite"]["name"] == suite_name(reference))
 
 
 def name_with_seeds(evidence: Evidence, setting: Setting, masked: str | None = None) -> str:
-    """Return the name of a setting, with its masked head, and its number of seeds if several."""
+    """Name a setting in a table of contrastive pairs, with masked head and seeds."""
     name, count = (
         f"{setting}, head {masked} masked" if masked else str(setting),
         len(_results(evidence, setting, masked)),
@@ -234,7 +235,7 @@ def name_with_seeds(evidence: Evidence, setting: Setting, masked: str | None = N
 def _results(
     evidence: Evidence, setting: Setting, masked: str | None = None
 ) -> list[dict[str, Any]]:
-    """Return the results of all seeds that were scored on the pairs of the first."""
+    """Return a setting's results on contrastive pairs for all seeds with the first one's pairs."""
     found = [
         result_of(evidence, setting, masked, seed)
         for seed in evidence.shared_seeds(["contrastive"], (setting,))
@@ -245,6 +246,7 @@ def _results(
 def result_of(
     evidence: Evidence, setting: Setting, masked: str | None, seed: int = 1
 ) -> dict[str, Any]:
+    """Return a setting's result on contrastive pairs, with a head masked or none."""
     results = contrastive_results(evidence.one("contrastive", setting, seed))
     found = [result for result in results if result["masked"] == masked]
     if not found:
@@ -262,7 +264,7 @@ def result_of(
 
 
 def _of_parts(result: dict[str, Any], parts: set[str]) -> dict[str, Any]:
-    """Return a result with the items from some parts of its suite alone."""
+    """Return a setting's result on contrastive pairs from some parts of a suite alone."""
     items = result["items"]
     kept = [
         place
@@ -281,6 +283,7 @@ def _of_parts(result: dict[str, Any], parts: set[str]) -> dict[str, Any]:
 
 
 def without_pairs(what: str, result: dict[str, Any], setting: Setting) -> NotMeasured:
+    """Return the error that a suite has no pairs for a claim or table."""
     return NotMeasured(
         f"contrastive pairs of {setting}",
         f"{result['suite']['name']} has none of {what}",
@@ -289,6 +292,7 @@ def without_pairs(what: str, result: dict[str, Any], setting: Setting) -> NotMea
 
 
 def decisions_on(error: str, result: dict[str, Any]) -> list[bool]:
+    """Return which contrastive pairs of an error type a setting decided right."""
     types = result["items"]["type"]
     return [
         right
@@ -304,18 +308,18 @@ def _accuracies(
     by: Group = "type",
     only: str | None = None,
 ) -> dict[str, Accuracy]:
-    """Return the accuracies of a setting by group, means over its seeds."""
+    """Return a setting's accuracies on contrastive pairs by group, means over seeds."""
     of_seeds = [accuracies(result, by, only) for result in _results(evidence, setting, masked)]
     return {found.group: found for found in _over_seeds(of_seeds)}
 
 
 def _over_seeds(of_seeds: Sequence[Sequence[Accuracy]]) -> list[Accuracy]:
-    """Return the mean accuracy of each group over seeds that were scored on the same pairs."""
+    """Return the mean accuracy of each group of contrastive pairs over a setting's seeds."""
     return [_mean(found) for found in zip(*of_seeds, strict=True)]
 
 
 def _mean(found: Sequence[Accuracy]) -> Accuracy:
-    """Return the mean accuracy of several seeds on the same pairs; its interval is over both."""
+    """Return a setting's mean accuracy over seeds on the same pairs; its interval is over both."""
     if len(found) == 1:
         return found[0]
     over_all = over_seeds([Estimate(one.value, one.low, one.high) for one in found], 0.0, 1.0)
@@ -324,10 +328,12 @@ def _mean(found: Sequence[Accuracy]) -> Accuracy:
 
 
 def _has(evidence: Evidence, setting: Setting, masked: str) -> bool:
+    """Return whether a setting's contrastive pairs were scored with this head masked."""
     return any(
         result["masked"] == masked for result in evidence.one("contrastive", setting)["results"]
     )
 
 
 def _with_ends(found: Accuracy) -> str:
+    """Write an accuracy on contrastive pairs with its interval, as a table cell."""
     return f"{100 * found.value:.1f} ({100 * found.low:.0f} to {100 * found.high:.0f})"

@@ -114,17 +114,19 @@ def update_pages(folder: Path) -> list[Path]:
 
 
 def _read(page: Path) -> str:
+    """Return the text of a page that holds a generated summary; empty without the file."""
     # The README of another project may have any encoding.
     return page.read_text(errors="surrogateescape") if page.is_file() else ""
 
 
 def _has_marks(page: Path) -> bool:
+    """Return whether a page has the marks between which a summary is generated."""
     text = _read(page)
     return BEGIN in text and END in text
 
 
 def _between_marks(page: Path, generated: str) -> bytes:
-    """Return a page with new text between its marks."""
+    """Return a page with a new generated summary between its marks."""
     before, after = _read(page).split(BEGIN)[0], _read(page).split(END)[-1]
     whole = f"{before}{BEGIN}\n\n{generated}\n\n{END}{after}"
     return whole.encode(errors="surrogateescape")
@@ -195,7 +197,7 @@ def main_claims_table(folder: Path) -> str:
 
 
 def _with_number(verdict: Verdict) -> str:
-    """Write a verdict with what was measured."""
+    """Write the verdict on a main claim with the number behind it."""
     numbers = "; ".join(
         judged.found.measured() if judged.found else judged.reason for judged in verdict.conditions
     )

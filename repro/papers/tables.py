@@ -210,7 +210,7 @@ def render_available(*parts: Callable[[], str]) -> str:
 
 
 def _ours(evidence: Evidence, setting: Setting, first: Setting) -> list[str]:
-    """Return BLEU, lengths, difference to the first setting, seeds, parameters; or `not run`."""
+    """Return our cells in a paper's table: BLEU, lengths, difference, seeds, parameters."""
     try:
         records = [evidence.scores(setting, seed) for seed in evidence.seeds(setting)]
     except NotMeasured:
@@ -231,14 +231,14 @@ def _ours(evidence: Evidence, setting: Setting, first: Setting) -> list[str]:
 
 
 def _mean_lengths(records: Sequence[Record]) -> Lengths:
-    """Return the lengths of all seeds together, and the mean of their penalties."""
+    """Return our cell on lengths in a paper's table: of all seeds, with mean penalty."""
     found = [lengths_of(record) for record in records]
     totals = (sum(one.hypotheses for one in found), sum(one.references for one in found))
     return Lengths(*totals, float(np.mean([one.penalty for one in found])))
 
 
 def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
-    """Name the systems with a run that ended before its schedule; empty if none.
+    """Name the systems in a paper's table whose training ended early; empty if none.
 
     Their learning rate had not come down.
     """
@@ -263,7 +263,7 @@ def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
 
 
 def _difference(evidence: Evidence, setting: Setting, first: Setting) -> str:
-    """Return the difference of a setting to the first, with its interval."""
+    """Return our difference of a setting to the first row of a paper's table."""
     try:
         return evidence.contrast([(1.0, setting), (-1.0, first)]).cell()
     except NotMeasured:
@@ -271,7 +271,7 @@ def _difference(evidence: Evidence, setting: Setting, first: Setting) -> str:
 
 
 def _heading(cell: Printed, row: Row) -> str:
-    """Name a cell by its other coordinate, with the metric where that alone is not unique."""
+    """Name a cell that a paper prints by its other coordinate, and its metric if needed."""
     other = cell.row if "column" in row.cells else cell.column
     metric = "SacreBLEU" if cell.metric == "SacreBLEU" else ""
     return f"{other} {metric}".strip() + (" (read off a plot)" if cell.approx else "")

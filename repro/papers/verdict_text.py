@@ -64,7 +64,7 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
 
 
 def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
-    """Return the command that makes the missing records of a claim.
+    """Return the command that makes the records that a claim's verdict lacks.
 
     There is none if no record is missing, or no experiment makes it.
     """
@@ -75,4 +75,5 @@ def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
 
 
 def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:
+    """Write claim, statuses and statement below each other in columns."""
     return " ".join([f"{first:<5}", *(f"{status:<17}" for status in statuses), last]).rstrip()

@@ -107,7 +107,7 @@ def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, StoredVerdic
 
 
 def _reported(claim: Claim, condition: Condition) -> float | None:
-    """Return the median of what a paper prints about a condition; None if nothing is known."""
+    """Return the median of what a paper prints about a claim's condition; None if unknown."""
     of = [paper for paper in PAPERS if claim.name in {one.name for one in load_paper(paper).claims}]
     values = [effect.value for paper in of for effect in printed_effects(paper, condition)]
     return median(values) if values else None
@@ -140,6 +140,7 @@ def update_verdicts(
 def _update(
     folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str]
 ) -> list[Verdict]:
+    """Judge claims, and write their verdicts into the locked file; see `update_verdicts`."""
     judged, of_papers, split = (
         {claim.name for claim in claims},
         {claim.name for claim in claims_of()},
@@ -202,6 +203,7 @@ def _first_look(before: StoredVerdict) -> list[int]:
 
 
 def _seeds(verdict: StoredVerdict) -> list[int]:
+    """Return the fewest and most seeds behind a stored verdict; empty without any."""
     return [*(as_verdict(verdict).seeds or ())]
 
 
@@ -221,6 +223,7 @@ def load_verdicts(folder: Path, scale: str, split: str = TEST) -> dict[str, Stor
 
 
 def _read(path: Path) -> VerdictFile:
+    """Read a file of verdicts, and refuse a damaged one."""
     try:
         values: VerdictFile = json.loads(read_plain(path))
         if values["format"] == FORMAT and next(verdict_faults(values), None) is None:
@@ -233,6 +236,7 @@ def _read(path: Path) -> VerdictFile:
 
 
 def _no_verdicts(path: Path) -> DamagedFileError:
+    """Return the error that a file holds no verdicts."""
     return DamagedFileError(
         str(path), "is not a file of verdicts", "restore it, or delete it and run repro claims"
     )
@@ -302,6 +306,7 @@ def count_verdicts(verdicts: Iterable[Verdict]) -> dict[str, int]:
 
 
 def _path(folder: Path, scale: str, split: str = TEST) -> Path:
+    """Return the file of the verdicts of a scale on a test set."""
     return (
         Path(folder)
         / VERDICTS

@@ -37,7 +37,7 @@ def _cost_in_words(
     by_run: dict[str, dict[str, Any]],
     number: Callable[[dict[str, Any]], str],
 ) -> str:
-    """Return a cost of a training, plus that of the run that it starts from.
+    """Return a cost in a record of training, plus that of the run it starts from, as a cell.
 
     A dash for a model that was cut out of another.
     """
@@ -52,12 +52,12 @@ def _cost_in_words(
 
 
 def _updates_of(training: dict[str, Any]) -> str:
-    """Return the number of updates of a training as text."""
+    """Return the number of updates in the record of a training, as a table cell."""
     return f"{training['update']:,}"
 
 
 def _seconds_of(training: dict[str, Any]) -> str:
-    """Return the seconds of a training as text."""
+    """Return the seconds in the record of a training, as a table cell."""
     return f"{training['seconds']:,.0f}"
 
 

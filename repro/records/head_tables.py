@@ -171,7 +171,7 @@ def accuracy_table(record: dict[str, Any]) -> str:
 
 
 def _heads_at(record: dict[str, Any], site: str) -> list[tuple[int, int]]:
-    """Return layer and head of all heads that exist at a site."""
+    """Return layer and head of all heads at a site of a record."""
     layers = enumerate(record["sites"][site]["confidence"])
     return [
         (layer, head)
@@ -194,10 +194,10 @@ def _best_relation(record: dict[str, Any], layer: int, head: int) -> str:
 
 
 def _formatted(value: Any, form: str) -> str:
-    """Return a value as a table cell; a mark where it is missing."""
+    """Return a value of a head record as a table cell; a mark where it is missing."""
     return MISSING if value is None else format(value, form)
 
 
 def _points(margin: float) -> str:
-    """Return a margin in points, with its sign."""
+    """Return a margin of a head record in points, with its sign."""
     return f"{100 * margin:+.0f}"

@@ -42,7 +42,7 @@ FIX = "restore the file, or delete it and evaluate or measure the run again"
 
 
 def _refuse_constant(constant: str) -> None:
-    """Refuse `NaN` and infinities, which are not valid JSON and are in no record."""
+    """Refuse `NaN` and infinities in a record: they are not valid JSON."""
     raise ValueError(f"{constant} is no number")
 
 
@@ -163,7 +163,7 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
 
 
 def _is_written(table: StoredTable) -> bool:
-    """Return whether a table is on disk with its digest."""
+    """Return whether a table of a record is on disk with its digest."""
     try:
         return table.is_sound()
     except ReproError:
@@ -410,5 +410,5 @@ def overlap_of(corpus: str, source: str, target: str, split: str) -> dict[str, d
 
 
 def plain_name(name: str) -> str:
-    """Return a name, such as `local:../own`, without parts that would lead to another folder."""
+    """Return a name for a record's path, such as `local:../own`, that leads to no other folder."""
     return "".join(c if c.isalnum() or c in "-+.=_" else "-" for c in name)

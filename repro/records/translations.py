@@ -110,7 +110,7 @@ class Lengths(NamedTuple):
     penalty: float  # the factor of BLEU
 
     def cell(self) -> str:
-        """Return hypothesis / reference length and the penalty, for a table."""
+        """Return the lengths of a record's translations by their references', and the penalty."""
         return f"{self.hypotheses / self.references:.3f} / {self.penalty:.3f}"
 
 
@@ -157,7 +157,7 @@ def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _distinct(name: str) -> Distinct:
-    """Return the metric of a name such as `distinct-1`."""
+    """Return the metric of a record with a name such as `distinct-1`."""
     stem, _, n = name.rpartition("-")
     if stem != "distinct" or n not in ("1", "2"):
         raise DamagedFileError(name, "is the name of no score", FIX)

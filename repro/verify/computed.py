@@ -48,7 +48,7 @@ class Row:
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """Name a row of behaviour.json in messages."""
         if isinstance(self.config, ModelConfig):
             return system_of(self.config)
         usual = TrainConfig()
@@ -141,7 +141,7 @@ def _configs(folder: Path) -> Iterable[ModelConfig | TrainConfig]:
 
 
 def _as_dict(row: Row) -> dict[str, Any]:
-    """Return a row of behaviour.json."""
+    """Return a row of behaviour.json to be written."""
     part, names = (
         row.config.part,
         DECISIVE
@@ -155,7 +155,7 @@ def _as_dict(row: Row) -> dict[str, Any]:
 
 
 def _load(folder: Path) -> list[Row]:
-    """Read the rows of behaviour.json; none without the file."""
+    """Read the rows of behaviour.json that the code is compared with; none without the file."""
     path = folder / BEHAVIOUR
     if not path.exists():
         return []

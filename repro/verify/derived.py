@@ -116,7 +116,7 @@ def _corpus_and_languages(record: Record) -> dict[str, str]:
 
 
 def _model(record: Record) -> Transformer:
-    """Return the model of a record, untrained."""
+    """Return the model of a re-derived record, untrained."""
     config = from_dict(RunConfig, record["config"])
     return _untrained(config.model, config.data.vocab_size)
 
@@ -238,7 +238,7 @@ def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) 
 
 
 def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
-    """Return accuracies minus baselines, and a message for every stored value that differs.
+    """Derive the margins of a head record again, and report every stored one that differs.
 
     Accuracies have the shape `(num_relations, num_directions, num_layers, num_heads)`.
     """
@@ -355,7 +355,7 @@ def _find_scores(digest: str, split: str, scores: Scores) -> Record:
 
 
 def _as_array(values: Any) -> np.ndarray:
-    """Return stored numbers as an array; missing ones are NaN."""
+    """Return the stored numbers to derive again as an array; missing ones are NaN."""
     return np.array(values, dtype=float)
 
 

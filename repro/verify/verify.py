@@ -182,7 +182,7 @@ def _check_with_corpus(
 
 
 def _check(found: Verified, path: Path, record: Record, checks: Callable[[], Findings]) -> None:
-    """Collect the findings of the checks of a record, also those before a check fails."""
+    """Collect what re-deriving a record finds, also before a check fails."""
     name = _name_of(record)
     try:
         for what in checks():
@@ -200,7 +200,7 @@ def _check(found: Verified, path: Path, record: Record, checks: Callable[[], Fin
 
 
 def _name_of(record: Record) -> str:
-    """Return the name of a record in messages: run, kind and split."""
+    """Name a re-derived record in messages: run, kind and split."""
     return f"{record['run']}, {kind_of(record)} {record.get('split', '')}".rstrip()
 
 
@@ -299,7 +299,7 @@ def _wrong_verdicts(
 
 
 def _differences(path: Path, record: Record, scores: Scores) -> Findings:
-    """Yield what in a record differs from what its evidence gives."""
+    """Yield what in a stored record differs from what its evidence gives, by kind."""
     if kind_of(record) not in KINDS:
         yield f"unknown kind '{kind_of(record)}': {did_you_mean(kind_of(record), KINDS)}"
     place = place_of(record)

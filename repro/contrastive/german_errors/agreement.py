@@ -50,6 +50,7 @@ def np_agreement(sentence: Sentence) -> Iterator[Error]:
 
 
 def _is_sure_of_gender(article: str, noun: str, has_preposition: bool) -> bool:
+    """Return whether an article gives its German noun's gender without doubt."""
     if article == "die":
         return noun.endswith(SINGULAR_FEMININE) and (
             not noun.endswith(NOT_FEMININE) or len(noun) > 8

@@ -186,4 +186,5 @@ def is_gradable(word: str) -> bool:
 
 
 def _is_negative(sentence: Sentence) -> bool:
+    """Return whether a German sentence has a negation, so that no other is inserted."""
     return any(word in NEGATIVE for word in sentence.lower)

@@ -16,6 +16,7 @@ def _extra_parameters(evidence: Evidence) -> int:
 
 
 def _length_gain(evidence: Evidence) -> Estimate:
+    """Return the gain of MMA over base on long sources minus short (Cui et al. 2019)."""
     lengths = evidence.lengths(BASE, SOURCE_WORDS)
     return evidence.trend(
         [(1, MMA), (-1, BASE)], SOURCE_WORDS, equal_parts(lengths, 3), last_minus_first

@@ -16,7 +16,7 @@ DIRECTION = "the paper gives a direction and no bound, so any difference counts 
 
 
 def _gains(evidence: Evidence, comparisons: int) -> list[Estimate]:
-    """Return the gain of MMA over base in each group of source lengths, in BLEU."""
+    """Return the gain of MMA by group of source lengths (Cui et al. 2019), in BLEU."""
     terms = [(1.0, MMA), (-1.0, BASE)]
     groups = evidence.bins(BASE, SOURCE_WORDS, LENGTHS)
     return [evidence.contrast(terms, inside, comparisons) for _, _, inside in groups]

@@ -72,17 +72,19 @@ BOTH_DEPTHS = (*BOTH_WAYS, *(replace(setting, overrides=SHALLOW) for setting in 
 
 
 def _rows(*settings: Setting) -> list[Row]:
+    """Return the rows of a table of Raganato et al. 2020, named as there."""
     return [Row(setting, {}) for setting in settings]
 
 
 def _settings(
     overrides: tuple[str, ...] = (), part: float = 1.0, reverse: bool = False
 ) -> list[Setting]:
+    """Return the four systems of Raganato et al. 2020, trained under some conditions."""
     return [Setting(system, overrides, part, reverse) for system in FOUR]
 
 
 def two_with(evidence: Evidence, error: str) -> list[Setting]:
-    """Return 8L and 7F+1L in the direction that has pairs with this error.
+    """Return 8L and 7F+1L in the direction whose contrastive pairs have this error.
 
     On real text these are word sense into English and agreement into German.
     """

@@ -27,6 +27,7 @@ DIRECTION = "the paper gives a direction and no bound, so any difference counts 
 
 
 def _at(depth: tuple[str, ...], setting: Setting) -> Setting:
+    """Return a setting of Raganato et al. 2020 with another depth."""
     return replace(setting, overrides=depth)
 
 

@@ -31,7 +31,7 @@ from repro.statistics.intervals import Estimate, Undefined
 
 
 def _growth(evidence: Evidence, of: Setting, against: Setting) -> Estimate:
-    """Return the slope of a loss in BLEU per reference word, over fifths of the sentences.
+    """Return a claim of You et al. 2020: how fast a loss in BLEU grows with sentence length.
 
     The loss is that of `of` against `against`; equal lengths stay together.
     """
