@@ -182,6 +182,15 @@ def test_every_script_is_bundled_with_what_it_imports_first():
             defined.add(name)
 
 
+def test_scripts_use_what_they_import_and_are_within_100_columns():
+    for path in [*(FOLDER / "engine").rglob("*.js"), *(FOLDER / "front").glob("*.js")]:
+        text = path.read_text(encoding="utf-8")
+        for names in re.findall(r"^import \{([^}]*)\}", text, re.M):
+            for name in filter(None, re.split(r",\s*|\s+", names.strip())):
+                assert len(re.findall(rf"\b{name}\b", text)) > 1, (path, name)
+        assert max(map(len, text.split("\n"))) <= 100, path
+
+
 def test_every_model_of_the_gallery_has_sentences_to_begin_with():
     for name in gallery.names():
         data = gallery.load(name).config.data

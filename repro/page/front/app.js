@@ -1,6 +1,5 @@
 // The app: what a visitor has chosen, the engine, and the tabs that show both.
 
-import { headOf, keyOf } from "../engine/heads.js";
 import { Address } from "./address.js";
 import { ActionBar, SentenceControls } from "./controls.js";
 import { add } from "./dom.js";
@@ -21,7 +20,7 @@ export class App {
     this.heads = new Map(); // name of a model -> its heads, once it is loaded
     this.asked = new Set(); // models that are loaded, or will be
     this.broken = new Map(); // name of a model -> what is wrong with its file
-    this.language = "";
+    this.languages = new Map(); // name of a model -> what it translates into
     this.names = (options.views ?? Object.keys(VIEWS)).filter((name) => VIEWS[name].fits(options));
     this.address = new Address(options.keepsAddress);
     this.client = new EngineClient(options.engine, (message) => this.reading.refuse({ message }));
@@ -100,6 +99,10 @@ export class App {
   /** Why nothing can be shown of the present state; null if it can. */
   get refusal() {
     return this.broken.get(this.state.model) ?? this.reading.refusal;
+  }
+
+  get language() {
+    return this.languages.get(this.state.model) ?? "";
   }
 
   mostNeeded() {
@@ -209,7 +212,7 @@ export class App {
       {
         loaded: ({ heads, target }) => {
           this.heads.set(name, heads);
-          this.language = target;
+          this.languages.set(name, target);
           this.update();
         },
         refused,
