@@ -87,7 +87,8 @@ def test_the_locks_hold_what_the_package_asks_for_in_versions_it_allows():
     extras = project["optional-dependencies"]
     asked = {"requirements.lock": project["dependencies"] + extras["dev"]}
     asked |= {
-        f"requirements-{name}.lock": extras[name] for name in ("browser", "cluster", "syntax")
+        f"requirements-{name}.lock": extras[name]
+        for name in ("browser", "cluster", "site", "syntax")
     }
     assert set(asked) == set(LOCKS)
     torch = (ROOT / "requirements-torch.txt").read_text().split()[-1]
