@@ -17,7 +17,6 @@ nb_merge_streams = True
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
-suppress_warnings = ["toc.empty_glob"]  # a folder of pages may have none yet
 
 exclude_patterns = ["README.md"]  # the landing page has the part of it that is generated
 

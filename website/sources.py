@@ -50,6 +50,9 @@ def write_sources(root: Path, folder: Path) -> None:
             write_notebook(path, folder / path.relative_to(root))
     for path in sorted((root / "website" / "pages").glob("*.md")):
         _copy(path, folder / path.name)
+    teach = folder / "teach.md"
+    if not list(root.glob("docs/teaching/*.md")):  # nothing to list is an error of Sphinx
+        teach.write_text(teach.read_text(encoding="utf-8").replace("docs/teaching/*\n", ""))
     (folder / "cite.md").write_text(citation(root / "CITATION.cff"), encoding="utf-8")
     findings = folder / "findings.md"
     claims = (root / "results/claims/README.md").read_text(encoding="utf-8")
