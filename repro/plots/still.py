@@ -19,6 +19,7 @@ from repro.plots.drawing import DPI, draw
 from repro.plots.style import INK
 
 SHARPNESS = 2  # pixels of a PNG to one of plotly: screens of phones and new laptops show them all
+STEP = 5  # of red, green, blue and opacity: too small to see
 _EAST_ASIAN = (
     "Noto Sans CJK JP",
     "IPAGothic",
@@ -66,10 +67,8 @@ def _with_palette(png: io.BytesIO) -> bytes:
     The other colors are edges of letters and lines.
     """
     pixels = np.array(Image.open(png).convert("RGBA"))  # (height, width, 4)
-    # of red, green and blue too small to see; fewer of opacity
-    for channel, step in enumerate((5, 5, 5, 51)):
-        rounded = np.rint(np.arange(256) / step) * step
-        pixels[..., channel] = rounded.astype(np.uint8)[pixels[..., channel]]
+    rounded = (np.rint(np.arange(256) / STEP) * STEP).astype(np.uint8)
+    pixels = rounded[pixels]
     pixels[pixels[..., 3] == 0] = 0
     numbers = pixels.view(np.uint32)[..., 0]
     packed, counts = np.unique(numbers, return_counts=True)
