@@ -19,7 +19,7 @@ import click
 
 from repro.cli import heads as analysis
 from repro.cli import page as browser
-from repro.cli import papers
+from repro.cli import papers, run, verify
 from repro.cli import score as evaluation
 from repro.cli import train as training
 from repro.cli import translate as translation
@@ -72,7 +72,7 @@ def cli(debug: bool) -> None:
     """
 
 
-for module in (training, translation, evaluation, analysis, papers, browser):
+for module in (training, translation, evaluation, analysis, papers, run, verify, browser):
     for command in vars(module).values():
         if isinstance(command, click.Command):
             cli.add_command(command)

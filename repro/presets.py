@@ -16,8 +16,8 @@ from repro.core.config import (
     TrainConfig,
     from_dict,
 )
-from repro.data.corpora import with_resolved_folder
 from repro.data.formats import LANGUAGE
+from repro.data.own_text import with_resolved_folder
 from repro.errors import InputError, check_kind, did_you_mean
 
 HARD_CODED = {"encoder_self": "gaussian", "decoder_self": "gaussian"}

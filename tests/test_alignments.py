@@ -14,8 +14,8 @@ from repro.analysis.alignment import (
     count_diagonal,
     count_links,
     error_rate,
-    merge_into_words,
 )
+from repro.analysis.syntax import merge_into_words
 from repro.data.alignments import FOLDER, AlignedPair, load_alignments
 from repro.errors import InputError, MachineError
 from repro.measures.alignments import (

@@ -12,6 +12,7 @@ from repro.claims.curves import dev_gaps
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
 from repro.papers.figures import gap_curve_figure
+from repro.papers.gaps_over_training import gaps_over_training
 from repro.plots.still import draw
 
 UPDATES = (50, 100, 700)
@@ -76,3 +77,42 @@ def test_the_figure_leaves_out_what_has_no_curve_and_shades_its_bands(scale):
     assert shaded.get_alpha() == 0.15 and corners[:6] == pytest.approx(np.array([band.x, band.y]).T)
     with pytest.raises(NotMeasured, match=f"the dev curve of mma: in no record at {scale}"):
         gap_curve_figure(evidence, (BASE, OTHER))
+
+
+def test_the_table_says_what_becomes_of_an_early_gain():
+    curves = {
+        "base": [[4.0, 3.00, 2.0, 1.00], [4.0, 3.02, 2.0, 1.02]],
+        "hc-sa": [[3.0, 2.50, 1.8, 1.00], [3.0, 2.50, 1.8, 1.01]],  # closes
+        "mma": [[3.0, 2.50, 1.6, 0.70], [3.0, 2.50, 1.6, 0.71]],  # lasts
+        "hc-all": [[3.0, 3.00, 2.4, 1.90], [3.0, 3.00, 2.4, 1.93]],  # falls behind
+        "sh-x": [[4.0, 3.00, 2.0, 1.02], [4.0, 3.01, 2.0, 1.00]],  # never had one
+        "ran-e": [[3.0, 2.50, 1.6, 0.70]],
+    }
+    of = {name: Setting(name) for name in curves}
+    updates = (100, 200, 300, 400)
+    found = [
+        with_curve(of[name], seed, nats, updates)
+        for name, by_seed in curves.items()
+        for seed, nats in enumerate(by_seed, 1)
+    ]
+    text = gaps_over_training(Evidence("smoke", found), tuple(of.values()))
+    said = {line.split(" | ")[0][2:]: line.split(" | ")[-1][:-2] for line in text.splitlines()[4:9]}
+    assert said == {
+        "hc-sa": "closes",
+        "mma": "lasts",
+        "hc-all": "falls behind",
+        "sh-x": "open",
+        "ran-e": "lasts",
+    }
+    assert "Of 5 systems, **lasts**" in text and "| -1.000," in text
+    single = Evidence("smoke", [record for record in found if record["seed"] == 1])
+    assert "**open**, anything else, as always with one seed: 5." in gaps_over_training(
+        single, tuple(of.values())
+    )
+
+
+def test_without_curves_there_is_no_table():
+    evidence = Evidence(
+        "smoke", [score_record(setting, ["Es regnet."]) for setting in (BASE, OTHER)]
+    )
+    assert gaps_over_training(evidence, (BASE, OTHER)) == ""

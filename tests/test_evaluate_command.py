@@ -17,7 +17,8 @@ from repro.__main__ import main
 from repro.core.decoding import SearchConfig, Translator
 from repro.core.subwords import Subwords
 from repro.data.catalogue import CORPORA
-from repro.data.corpora import load_pairs, own_folder
+from repro.data.corpora import load_pairs
+from repro.data.own_text import own_folder
 from repro.files import write_json
 from repro.presets import resolve
 from repro.records.report import render_results

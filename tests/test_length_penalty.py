@@ -12,42 +12,41 @@ from repro.core.settings import USUAL_ALPHA
 from repro.measures.scores import evaluate_run
 from repro.records.stored import search_of
 from repro.runs import length_penalty
-from repro.runs.length_penalty import best_alpha
+from repro.runs.length_penalty import fitting_alpha
 from repro.runs.models import load_translator
 from repro.runs.train import train
 
 
-class Echo:
-    """Translates as a table says, by the penalty."""
+class Translates:
+    """Translates into as many letters as a table says, by the penalty."""
 
-    def __init__(self, by_alpha):
-        self.by_alpha = by_alpha
+    def __init__(self, lengths):
+        self.lengths = lengths
 
     def translate(self, sentences, search):
-        return [self.by_alpha.get(search.alpha, "nothing of it")] * len(sentences)
+        return ["a" * self.lengths.get(search.alpha, 0)] * len(sentences)
 
 
 @pytest.mark.parametrize(
-    ("right_at", "expected"), [((1.4,), 1.4), ((0.4, 0.8, 1.4), 0.8), ((0.4, 1.6), 0.4), ((), 1.0)]
+    ("lengths", "expected"),
+    [
+        ({0.8: 7, 1.0: 8, 1.2: 9, 1.4: 11}, 1.2),
+        ({1.2: 12, 1.4: 10}, 1.4),
+        ({0.4: 9, 0.8: 11, 1.6: 9}, 0.8),
+        ({}, 1.0),
+    ],
 )
-def test_the_best_on_dev_is_taken_and_of_equal_ones_that_nearest_to_one(right_at, expected):
-    ref = "eine Frau liest in einem Buch"
-    translator = Echo(dict.fromkeys(right_at, ref))
-    assert best_alpha(translator, (["a woman"], [ref]), "multi30k", "de") == expected
+def test_the_one_whose_lengths_fit_is_taken_and_of_equal_ones_that_nearest_to_the_usual(
+    lengths, expected
+):
+    assert fitting_alpha(Translates(lengths), ["any"] * 3, ["b" * 10] * 3) == expected
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(length_penalty, "score_all", lambda hyps, *_: [Longer(hyps)])
+        patch.setattr(length_penalty, "ALPHAS", (1.6,))
         return train(tiny("train.length_penalty=dev"), tmp_path_factory.mktemp("runs"), quiet=True)
-
-
-class Longer:
-    """A metric that likes length, so that the strongest penalty wins."""
-
-    def __init__(self, hyps):
-        self.value = sum(map(len, hyps))
 
 
 def test_a_run_is_searched_with_its_own(run):

@@ -12,7 +12,8 @@ from few_pairs import few_pairs
 from own_files import write_corpus
 from tiny_runs import TINY
 
-from repro.data.corpora import load_corpus, load_pairs, own_folder
+from repro.data.corpora import load_corpus, load_pairs
+from repro.data.own_text import own_folder
 from repro.errors import InputError
 from repro.measures.scores import evaluate_run
 from repro.presets import resolve

@@ -140,6 +140,7 @@ def test_the_docstring_of_a_door_lists_its_names(name):
 def test_nothing_is_loaded_before_it_is_used():
     doors = ", ".join(DOORS[:3])
     checks = f"import sys, {doors}; assert not {{'torch', 'numpy', 'plotly'}} & set(sys.modules)"
+    checks += "; import repro.papers; assert not {'scipy.stats', 'sacremoses'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", checks], check=True, cwd=ROOT)
 
 

@@ -11,8 +11,15 @@ from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
 from repro.contrastive.mucow import load_mucow
 from repro.contrastive.scoring import METRIC, _accuracies_as_json
+from repro.contrastive.suites import ContrastiveItem, ContrastiveSuite
+from repro.core.config import DataConfig
 from repro.errors import InputError, MachineError
-from repro.measures.contrastive import contrastive_results, pack_results, suite_of
+from repro.measures.contrastive import (
+    contrastive_results,
+    pack_results,
+    published_suites,
+    suite_of,
+)
 from repro.papers import find_experiments
 from repro.papers.raganato2020.experiments import BOTH_WAYS, LEARNED, TOKEN
 from repro.papers.suites import (
@@ -367,5 +374,29 @@ def test_other_languages_say_why_there_is_no_verdict():
     verdict = claim.judge(Evidence("enja", []))
     assert (verdict.status, verdict.reason) == (
         "not run",
-        "cannot be tested at enja: contrastive pairs are of cased English and German text",
+        "cannot be tested at enja: contrastive pairs are of English and German text",
     )
+
+
+@pytest.mark.real_data
+def test_captions_in_lower_case_have_the_errors_of_the_cased_ones(real_data):
+    cased, lower = (suite_of(DataConfig(name, "en", "de")) for name in ("multi30k", "multi30k-lc"))
+    sides = [[(item.type, item.reference) for item in suite.items] for suite in (cased, lower)]
+    assert [(kind, text.lower()) for kind, text in sides[0]] == sides[1]
+
+
+def test_an_error_of_case_alone_is_left_out_where_there_is_none(monkeypatch):
+    items = [ContrastiveItem("Run!", "Lauf!", (wrong,), "any") for wrong in ("lauf!", "Kauf!")]
+    cased = ContrastiveSuite("s", "en", "de", tuple(items))
+    monkeypatch.setattr("repro.measures.contrastive.load_distil_lingeval", lambda _: cased)
+    monkeypatch.setattr("repro.measures.contrastive.load_once", lambda *_: NoTraining())
+    published_suites.cache_clear()
+    for suite in published_suites(DataConfig("multi30k-lc", "en", "de")):
+        assert [item.contrastive for item in suite.items] == [("kauf!",)]
+        assert sum(suite.skipped.values()) == 1
+    published_suites.cache_clear()
+
+
+class NoTraining:
+    def pairs(self, *_):
+        return [], []

@@ -21,7 +21,7 @@ from repro.analysis.syntax import (
     find_arcs,
     has_same_words,
     measure_syntax,
-    merge_subwords,
+    merge_into_words,
 )
 from repro.analysis.weights import collect_weights
 from repro.core.config import ModelConfig
@@ -69,7 +69,7 @@ def pointing_at(*heads: list[int]) -> Tensor:
 
 
 def test_pieces_are_merged_into_words_by_hand():
-    merged = merge_subwords(torch.tensor([WEIGHTS]), PIECES)
+    merged = merge_into_words(torch.tensor([WEIGHTS]), PIECES, PIECES)
     expected = [
         [(0.4 + 0.2) / 2, (0.3 + 0.4) / 2, (0.2 + 0.2) / 2],
         [0.1, 0.2, 0.6],
@@ -78,19 +78,11 @@ def test_pieces_are_merged_into_words_by_hand():
     torch.testing.assert_close(merged, torch.tensor([expected]))
 
 
-def test_or_the_first_piece_stands_for_its_word():
-    merged = merge_subwords(torch.tensor([WEIGHTS]), PIECES, "first piece")
-    torch.testing.assert_close(
-        merged, torch.tensor([[[0.1, 0.3, 0.2], [0.0, 0.2, 0.3], [0.3, 0.1, 0.1]]])
-    )
-
-
-@pytest.mark.parametrize("merge, accuracy", [("words", 1), ("first piece", 0)])
-def test_the_way_of_merging_can_decide_what_a_word_points_to(merge, accuracy):
-    sums = SyntaxSums([1], merge)
+def test_merging_decides_what_a_word_points_to():
+    sums = SyntaxSums([1])
     # merged, word 2 looks at word 1; its first piece at word 0
     sums.update([torch.tensor([WEIGHTS])], PIECES, [Arc("amod", 2, 1)])
-    assert sums.statistics().accuracy[AMOD, DOWN, 0, 0] == accuracy
+    assert sums.statistics().accuracy[AMOD, DOWN, 0, 0] == 1
 
 
 def test_accuracy_baseline_and_best_head_by_hand():

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from repro.__main__ import cli
-from repro.cli.papers import _asked_for
+from repro.cli.run import _asked_for
 from repro.presets import SCALES, SYSTEMS
 
 ROOT = Path(__file__).parents[1]

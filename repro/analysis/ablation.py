@@ -248,6 +248,23 @@ def attention_at(model: Transformer, site: str, layer: int) -> MultiHeadAttentio
     return attention
 
 
+def attention_with(model: Transformer, site: str, layer: int, head: int) -> MultiHeadAttention:
+    """Return the attention that has a head of a layer, both counted from 0.
+
+    Raises:
+        InputError: the model has no such head.
+    """
+    attention = attention_at(model, site, layer)
+    num_heads = attention.weights.num_heads
+    if head not in range(num_heads):
+        raise InputError(
+            f"{site} layer {layer} head {head}",
+            f"the layer has {num_heads} heads",
+            f"use 0 to {num_heads - 1}",
+        )
+    return attention
+
+
 def _site_layers(model: Transformer, site: str) -> list[MultiHeadAttention | None]:
     """Return the attention of every layer at a site, and refuse an unknown site."""
     sites = model.attentions()
@@ -268,12 +285,6 @@ def _factors_by_layer(
         if not isinstance(place, tuple | list) or len(place) != 3:
             raise InputError("heads", f"found {shortened(repr(place), 60)} for a head", HEADS_FIX)
         site, layer, head = place
-        num_heads = attention_at(model, site, layer).weights.num_heads
-        if head not in range(num_heads):
-            raise InputError(
-                f"{site} layer {layer} head {head}",
-                f"the layer has {num_heads} heads",
-                f"use 0 to {num_heads - 1}",
-            )
+        num_heads = attention_with(model, site, layer, head).weights.num_heads
         factors.setdefault((site, layer), [1.0] * num_heads)[head] = factor
     return factors

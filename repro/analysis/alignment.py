@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from repro import stops
-from repro.analysis.syntax import has_same_words
+from repro.analysis.syntax import has_same_words, merge_into_words
 from repro.analysis.weights import collect_weights
 from repro.core.batches import EncodedPairs
 from repro.core.subwords import Subwords
@@ -99,6 +99,7 @@ def align_with_heads(
 def _count_sentence(
     number: int, layers: Sequence[Tensor | None], subwords: Subwords, pair: AlignedPair
 ) -> Iterator[LinkCounts]:
+    """Yield the links that each cross-attention head gives between the words of a sentence."""
     sources, targets = (subwords.word_indices(text) for text in (pair.source, pair.target))
     for step, query in enumerate(QUERIES):
         means = []
@@ -119,28 +120,6 @@ def _count_sentence(
             yield LinkCounts(number, query, MEAN, MEAN, *count_links(mean, pair))
 
 
-def merge_into_words(weights: Tensor, queries: Sequence[int], keys: Sequence[int]) -> Tensor:
-    """Merge weights between pieces into weights between words.
-
-    Args:
-        weights: `(num_heads, num_queries, num_keys)`; further keys belong to no word.
-        queries, keys: the 0-based word of each piece, ascending.
-
-    Returns:
-        `(num_heads, num_query_words, num_key_words)`: added over the pieces of a key word, averaged
-        over those of a query word.
-    """
-    of_queries, of_keys = (
-        (
-            torch.tensor(words, device=weights.device)
-            == torch.arange(words[-1] + 1, device=weights.device)[:, None]
-        ).to(weights.dtype)
-        for words in (queries, keys)
-    )
-    averaged = (of_queries / of_queries.sum(dim=1, keepdim=True)) @ weights[:, :, : len(keys)]
-    return averaged @ of_keys.T
-
-
 def count_links(weights: Tensor, pair: AlignedPair) -> tuple[int, int, int]:
     """Return how many links weights `(num_targets, num_sources)` give: all, sure, possible ones."""
     largest, strongest = weights.max(dim=-1)
@@ -149,15 +128,16 @@ def count_links(weights: Tensor, pair: AlignedPair) -> tuple[int, int, int]:
 
 
 def count_diagonal(pair: AlignedPair) -> tuple[int, int, int]:
-    """Return the same where each target word is linked to the source word at its relative place."""
+    """Count the links, as `count_links` does, of an aligner that follows the diagonal."""
     num_sources, num_targets = len(pair.source.split()), len(pair.target.split())
     return _in_gold({(t * num_sources // num_targets, t) for t in range(num_targets)}, pair)
 
 
 def _in_gold(links: set[tuple[int, int]], pair: AlignedPair) -> tuple[int, int, int]:
+    """Count the links of a head: all, and those in the sure and the possible gold links."""
     return len(links), len(links & pair.sure), len(links & pair.possible)
 
 
 def error_rate(links: int, sure: int, possible: int, gold_sure: int) -> float:
-    """Return the alignment error rate of counted links against `gold_sure` sure ones."""
+    """Return the alignment error rate of a head from its links; `gold_sure` are sure in gold."""
     return 1 - (sure + possible) / (links + gold_sure)

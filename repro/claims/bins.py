@@ -19,7 +19,7 @@ class Bin(NamedTuple):
 
 
 def into_bins(numbers: Sequence[float], edges: Sequence[float]) -> list[Bin]:
-    """Sort sentences into bins by their numbers.
+    """Sort test sentences into the bins of a claim, by a number of each such as its length.
 
     Args:
         numbers: one per sentence.
@@ -41,13 +41,13 @@ def into_bins(numbers: Sequence[float], edges: Sequence[float]) -> list[Bin]:
 
 
 def equal_parts(numbers: Sequence[float], parts: int) -> list[float]:
-    """Return edges of parts of equal size; equal numbers stay together."""
+    """Return the edges of bins of equally many test sentences; equal numbers stay together."""
     inner = np.quantile(numbers, np.arange(1, parts) / parts)
     return sorted({float(min(numbers)), *inner.tolist(), float(max(numbers) + 1)})
 
 
 def slope_weights(means: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return weights whose sum over bins is the slope of the least-squares line.
+    """Return the weight of each bin in a claim's slope: that of the least-squares line.
 
     Every sentence counts the same, so a small bin has little weight. Bins that keep equal numbers
     together differ in size.
@@ -61,14 +61,14 @@ def slope_weights(means: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def last_minus_first(means: np.ndarray, _sizes: np.ndarray) -> np.ndarray:
-    """Return weights whose sum over bins is the last bin minus the first."""
+    """Return the weight of each bin in a claim's trend: the last bin minus the first."""
     weights = np.zeros(len(means))
     weights[0], weights[-1] = -1.0, 1.0
     return weights
 
 
 def _joined(numbers: np.ndarray, edges: Sequence[float]) -> list[float]:
-    """Remove each edge that leaves too few sentences in the bin before it or after it."""
+    """Remove the edges that leave too few test sentences in a bin of a claim."""
     first, *inner, last = edges
     kept = [first]
     for edge in inner:
@@ -82,7 +82,7 @@ def _joined(numbers: np.ndarray, edges: Sequence[float]) -> list[float]:
 
 
 def _name(low: float, high: float | None) -> str:
-    """Describe the whole numbers in a bin; None = no upper end."""
+    """Name a bin of a claim by its whole numbers; None = no upper end."""
     least = math.ceil(low)
     if high is None:
         return f"{least} or more"

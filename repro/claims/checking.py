@@ -34,7 +34,7 @@ class CheckedRecords(RecordsOfScale):
             self._check_whole(record)
 
     def _check_text(self, record: Record) -> None:
-        """Refuse a record whose corpus version or references differ from those of most records."""
+        """Refuse evidence whose corpus version or references differ from most records'."""
         if not self._texts:
             for about, text in (
                 found
@@ -52,7 +52,7 @@ class CheckedRecords(RecordsOfScale):
                 )
 
     def _check_whole(self, record: Record) -> None:
-        """Refuse a record that was measured, from Python, on part of a split.
+        """Refuse evidence that was measured, from Python, on part of a split.
 
         Kinds without a split have other text.
         """
@@ -85,7 +85,7 @@ class CheckedRecords(RecordsOfScale):
             )
 
     def _size_of(self, record: Record) -> int:
-        """Return the number of sentences in the test set of a record.
+        """Return how many sentences the test set of a claim's record should have.
 
         Raises:
             NotMeasured: no run was scored on it.

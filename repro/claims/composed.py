@@ -40,20 +40,24 @@ class InBins:
     null: ClassVar[float] = 0.0
 
     def number(self, evidence: Evidence) -> Estimate:
-        """Return the smallest number that so many bins reach."""
+        """Return the smallest number that as many bins reach as the claim asks for."""
         return kth_largest(partial(self.numbers, evidence), self.needed)
 
     def judge(self, evidence: Evidence) -> Judged:
+        """Judge the claim by the number that enough bins reach."""
         return Judged.by_bounds(self, self.number(evidence))
 
     def errors(self, evidence: Evidence, found: Estimate | None, seeds: int) -> Errors | None:
+        """Return the errors of the claim's number with so many seeds."""
         return errors_of(found, seeds)
 
     def describe(self) -> str:
+        """Say in words what the claim asks of how many bins."""
         bounds = bounds_in_words(self.at_least, None)
         return f"{self.what}, in at least {100 * self.needed:g} % of bins {bounds}"
 
     def structure(self, scale: str) -> list[Any]:
+        """Return the structure of the claim's test, by which it is known."""
         systems = [system_digest(setting, scale) for setting in self.settings]
         function = function_of(self.numbers, scale)
         bounds = as_floats(self.needed, self.at_least)
@@ -72,14 +76,17 @@ class Given:
 
     @property
     def settings(self) -> tuple[Setting, ...]:
+        """Return the settings that the claim and its premise compare."""
         return (*self.premise.settings, *self.condition.settings)
 
     @property
     def measures(self) -> tuple[str, ...]:
+        """Return the kinds of records that the claim and its premise need."""
         return (*self.premise.measures, *self.condition.measures)
 
     @property
     def number(self) -> Callable[[Evidence], float | Estimate]:
+        """Return what computes the number of the claim, not of its premise."""
         return self.condition.number
 
     @property
@@ -95,6 +102,7 @@ class Given:
         return self.condition.null
 
     def judge(self, evidence: Evidence) -> Judged:
+        """Judge the claim if its premise holds; else it is void."""
         premise, judged = self.premise.judge(evidence), self.condition.judge(evidence)
         if premise.outcome == "holds":
             return replace(judged, condition=self.describe())
@@ -104,10 +112,13 @@ class Given:
         return Judged(self.describe(), "void", reason=reason)
 
     def errors(self, evidence: Evidence, found: Estimate | None, seeds: int) -> Errors | None:
+        """Return the errors of the claim's number, not of its premise's."""
         return self.condition.errors(evidence, found, seeds)
 
     def describe(self) -> str:
+        """Say in words what the claim asks, given its premise."""
         return f"{self.condition.describe()}, given {self.premise.describe()}"
 
     def structure(self, scale: str) -> list[Any]:
+        """Return the structure of the claim's test and of its premise's."""
         return ["given", self.premise.structure(scale), self.condition.structure(scale)]

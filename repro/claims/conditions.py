@@ -79,15 +79,15 @@ class Condition(Protocol):
 
     @property
     def number(self) -> Callable[[Evidence], float | Estimate]:
-        """Computes what the bounds are about."""
+        """Computes the number that the bounds of the claim are about."""
 
     @property
     def at_least(self) -> float | None:
-        """The lower bound; None = none."""
+        """The lower bound of the claim; None = none."""
 
     @property
     def at_most(self) -> float | None:
-        """The upper bound; None = none."""
+        """The upper bound of the claim; None = none."""
 
     @property
     def null(self) -> float | None:
@@ -97,10 +97,10 @@ class Condition(Protocol):
         """Decide it by the records, and keep the deciding number."""
 
     def errors(self, evidence: Evidence, found: Estimate | None, seeds: int) -> Errors | None:
-        """Return the errors of its number with so many seeds; None if they are not known."""
+        """Return the errors of the claim's number with so many seeds; None if not known."""
 
     def describe(self) -> str:
-        """Return the inequality in words."""
+        """Return the inequality of the claim in words."""
 
     def structure(self, scale: str) -> list[Any]:
         """Return its structure at a scale, as JSON values; another structure is another claim."""
@@ -137,12 +137,14 @@ class Contrast:
         return evidence.contrast(self.terms)
 
     def judge(self, evidence: Evidence) -> Judged:
+        """Judge the claim by the weighted sum of scores."""
         return Judged.by_bounds(self, self.number(evidence))
 
     def errors(self, evidence: Evidence, found: Estimate | None, seeds: int) -> Errors | None:
         return evidence.planned_errors(self.terms, seeds)
 
     def describe(self) -> str:
+        """Say the claimed inequality in words, a term per setting."""
         terms = " ".join(
             ("- " if weight < 0 else "+ ")
             + ("" if abs(weight) == 1 else f"{abs(weight):g} ")
@@ -180,6 +182,7 @@ class Check:
     null: float | None = None
 
     def judge(self, evidence: Evidence) -> Judged:
+        """Judge the claim by its number, which may be undefined."""
         try:
             found = self.number(evidence)
         except Undefined as reason:
@@ -246,7 +249,7 @@ class Claim:
         )
 
     def digest(self, scale: str) -> str:
-        """Return eight hex digits that identify its test at a scale.
+        """Return eight hex digits that identify the claim's test at a scale.
 
         They cover its name, its number of seeds and the structure of its conditions, not their
         wording.
@@ -291,6 +294,7 @@ class Claim:
         return Verdict(self.name, status, judged, planned=self.seeds)
 
     def _judge(self, condition: Condition, evidence: Evidence, reported: float | None) -> Judged:
+        """Judge a condition of the claim, with its power and what likelihood says."""
         judged = condition.judge(evidence)
         if (found := judged.found) is None:
             return judged
@@ -306,7 +310,7 @@ def not_worse(setting: Setting, than: Setting, margin: float) -> Contrast:
 
 
 def better(setting: Setting, than: Setting) -> Contrast:
-    """Test superiority: the interval of the difference is above zero."""
+    """Make a condition of superiority: the interval of the difference is above zero."""
     return Contrast(((1, setting), (-1, than)), at_least=0.0)
 
 
@@ -318,6 +322,6 @@ def loss(
 
 
 def _said(missing: NotMeasured) -> str:
-    """Say what is missing, and how to get it where `repro run` alone does not."""
+    """Say what record a claim lacks, and how to get it where `repro run` alone does not."""
     fix = "" if missing.fix.startswith("repro run") else f"; {missing.fix}"
     return f"{missing.where}: {missing.what}{fix}"

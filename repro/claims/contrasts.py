@@ -68,7 +68,7 @@ class Contrasts(CheckedRecords):
         parts: Sequence[Part],
         comparisons: int = 1,
     ) -> Estimate:
-        """Return a weighted sum, over parts of the test set, of a weighted sum over settings."""
+        """Return a claim's number: a sum over settings, then over parts of the test set."""
         missing = [
             str(setting)
             for _, setting in terms
@@ -102,7 +102,7 @@ class Contrasts(CheckedRecords):
         noise: SeedNoise | None,
         comparisons: int = 1,
     ) -> Estimate:
-        """Return a difference of scores with its interval; see `estimate`.
+        """Return a difference between settings with its interval; see `estimate`.
 
         Neither sentences nor seeds may be known; then there is no interval.
         """
@@ -112,7 +112,7 @@ class Contrasts(CheckedRecords):
         return estimate(value, resampled, seeds, noise, comparisons, unit, over)
 
     def _seed_noise(self, like: Setting, parts: Sequence[Part]) -> SeedNoise | None:
-        """Estimate the seed-to-seed variation of a weighted sum over parts of a test set.
+        """Estimate how much other training seeds would move the number of a claim.
 
         It is pooled from all systems on the test set of a setting that have several seeds.
         """
@@ -128,11 +128,11 @@ class Contrasts(CheckedRecords):
         return self._noises[key]
 
     def _value(self, sums: np.ndarray, parts: Sequence[Part]) -> float:
-        """Return a weighted sum of scores over parts of a test set."""
+        """Return the weighted sum of the scores of a claim's settings, over parts of a test set."""
         return sum(share * self.endpoint.of(part_of(sums, of)) for share, of in parts)
 
     def _influences(self, sums: np.ndarray, parts: Sequence[Part]) -> np.ndarray:
-        """Return how far each sentence moves that weighted sum."""
+        """Return how far each test sentence moves the weighted sum of a claim's settings."""
         found = np.zeros(len(sums))
         for share, of in parts:
             inside = slice(None) if of is None else list(of)
@@ -192,7 +192,7 @@ class Contrasts(CheckedRecords):
         return self._several[direction]
 
     def sums(self, setting: Setting, seed: int = 1) -> np.ndarray:
-        """Return the statistics of every test sentence, `(num_sentences, num_statistics)`."""
+        """Return the statistics of the test sentences of a setting, `(sentences, statistics)`."""
         return self._sums_of(self.scores(setting, seed))
 
     def _sums_of(self, record: Record, mask: int = 0) -> np.ndarray:
@@ -214,12 +214,13 @@ class Contrasts(CheckedRecords):
         return sums
 
     def _holds(self, record: Record) -> bool:
+        """Return whether a record holds what the endpoint of the claim needs."""
         return self.endpoint.sums(record, 0) is not None
 
     def gap_by(
         self, terms: Sequence[tuple[float, Setting]], column: str, edges: Sequence[float]
     ) -> list[tuple[str, int, Estimate]]:
-        """Return a contrast on bins of the test set.
+        """Return a contrast of settings on each bin of the test set.
 
         Args:
             terms: see `contrast`.
@@ -239,7 +240,7 @@ class Contrasts(CheckedRecords):
         edges: Sequence[float],
         weigh: Callable[[np.ndarray, np.ndarray], np.ndarray],
     ) -> Estimate:
-        """Return a weighted sum over the bins of `gap_by`, resampled within bins.
+        """Return a trend for a claim: a sum over the bins of `gap_by`, resampled within bins.
 
         Args:
             terms, column, edges: see `gap_by`.
@@ -280,7 +281,7 @@ class Contrasts(CheckedRecords):
         return into_bins(numbers, edges)
 
     def _check_single_sentences(self) -> None:
-        """Refuse a part of the test set where single sentences are not measured.
+        """Refuse bins of a test set as evidence where single sentences are unmeasured.
 
         Raises:
             NotMeasured: the endpoint is not known of single sentences.
@@ -294,4 +295,5 @@ class Contrasts(CheckedRecords):
 
 
 def part_of(sums: np.ndarray, sentences: Sequence[int] | None) -> np.ndarray:
+    """Return the statistics of the sentences in a bin of a claim; None = of all."""
     return sums if sentences is None else sums[list(sentences)]

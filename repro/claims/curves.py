@@ -21,7 +21,7 @@ Curve = dict[int, float]  # nats per token by update
 
 
 def dev_gaps(evidence: Evidence, setting: Setting, base: Setting) -> dict[int, Estimate]:
-    """Return dev nats per token minus those of a baseline, by update; less than 0 is better.
+    """Return the evidence of dev curves: nats per token minus a baseline's, by update.
 
     A gap is the difference of means over seeds, at the updates that all their curves have. Its
     interval is over seeds. Their variance at an update is pooled over all systems of the direction
@@ -44,7 +44,7 @@ def dev_gaps(evidence: Evidence, setting: Setting, base: Setting) -> dict[int, E
 
 
 def _gap(update: int, pair: Sequence[list[float]], others: list[list[float]]) -> Estimate:
-    """Return the difference of two means over seeds, with the spread of the seeds of others."""
+    """Return a gap of dev curves as evidence: a mean over seeds, with the spread of others."""
     ours, theirs = pair
     noise = SeedNoise.pooled(others)
     scaled = noise and noise.times(1 / len(ours) + 1 / len(theirs))
@@ -55,6 +55,7 @@ def _gap(update: int, pair: Sequence[list[float]], others: list[list[float]]) ->
 
 
 def _curves(evidence: Evidence, setting: Setting) -> list[Curve]:
+    """Return the dev curve of every seed of a setting that a claim compares."""
     records = [evidence.scores(setting, seed) for seed in evidence.seeds(setting)]
     found = [curve for curve in map(dev_curve, records) if curve]
     if not found:
@@ -67,7 +68,7 @@ def _curves(evidence: Evidence, setting: Setting) -> list[Curve]:
 
 
 def _several(evidence: Evidence, like: Setting) -> list[list[Curve]]:
-    """Return the curves, by system, of all systems that are trained as a setting is."""
+    """Return the dev curves, by system, of all systems that are trained as a setting is."""
     data, systems = like.config(evidence.scale).data, defaultdict(list)
     for record in evidence.all("scores"):
         config = from_dict(RunConfig, record["config"])

@@ -47,26 +47,28 @@ class Endpoint:
     by_sentence: bool = True
 
     def of(self, sums: np.ndarray) -> float:
-        """Return the score of a text, of whose sentences the statistics are given."""
+        """Return the endpoint's score of a text, from the statistics of its sentences."""
         return float(self.score(sums.sum(axis=0)[None])[0])
 
 
 def _bleu_sums(record: dict[str, Any], mask: int) -> np.ndarray:
+    """Return the statistics of BLEU of a setting's record, for the endpoint BLEU."""
     return statistics_of(record, "BLEU", mask)
 
 
 def _reference_sums(record: dict[str, Any], _mask: int) -> np.ndarray | None:
+    """Return nats and tokens of a setting's references, for the endpoint likelihood."""
     return reference_sums(record) if kind_of(record) == "scores" else None
 
 
 def _dev_sums(record: dict[str, Any], _mask: int) -> np.ndarray | None:
-    """Return the best dev loss of the training as that of a single token."""
+    """Return the best dev loss of a setting as that of a single token, as an endpoint."""
     found = record["training"].get("best_dev_nll") if kind_of(record) == "scores" else None
     return None if found is None else np.array([[found, 1.0]])
 
 
 def _log_likelihood(sums: np.ndarray) -> np.ndarray:
-    """Return log-likelihood per token of rows of nats and tokens, `(num_rows,)`."""
+    """Return an endpoint from rows of nats and tokens: log-likelihood per token, `(num_rows,)`."""
     return -sums[:, 0] / sums[:, 1]
 
 
@@ -78,13 +80,13 @@ LIKELIHOODS = (TEST_LIKELIHOOD, DEV_LIKELIHOOD)
 
 
 def in_nats(bound: float | None) -> float | None:
-    """Return the bound of a difference in BLEU as one in nats per token."""
+    """Return the bound of a condition in BLEU as one in nats per token."""
     return None if bound is None else bound * NATS_PER_BLEU
 
 
 @cache
 def brevity_in(level: float) -> Endpoint:
-    """Return what brevity does to BLEU near a level of it: `level` times log brevity penalty.
+    """Return the endpoint brevity near a level of BLEU: `level` times log brevity penalty.
 
     BLEU is brevity penalty times precision, so log BLEU is a sum of two parts. A difference of BLEU
     is this sum times the logarithmic mean of both scores, which is the level to give.
@@ -94,27 +96,29 @@ def brevity_in(level: float) -> Endpoint:
 
 @cache
 def precision_in(level: float) -> Endpoint:
-    """Return BLEU without what brevity does to it; see `brevity_in`."""
+    """Return the endpoint precision: BLEU without what brevity does to it."""
     return Endpoint("BLEU", "test sentences", partial(_precision, level), _bleu_sums)
 
 
 def _brevity(level: float, sums: np.ndarray) -> np.ndarray:
+    """Return the endpoint brevity of rows of statistics of BLEU."""
     return level * np.log(brevity_of_sums(sums))
 
 
 def _precision(level: float, sums: np.ndarray) -> np.ndarray:
+    """Return the endpoint precision of rows of statistics: BLEU less its brevity."""
     return bleu_of_sums(sums) - _brevity(level, sums)
 
 
 @cache
 def beyond(likelihood: Endpoint) -> Endpoint:
-    """Return BLEU without what a likelihood is worth, at `NATS_PER_BLEU`."""
+    """Return the endpoint BLEU without what a likelihood is worth, at `NATS_PER_BLEU`."""
     sums = partial(_joined_sums, likelihood)
     return Endpoint("BLEU", f"test sentences, likelihood of {likelihood.over}", _beyond, sums)
 
 
 def _joined_sums(likelihood: Endpoint, record: dict[str, Any], mask: int) -> np.ndarray | None:
-    """Return the statistics of BLEU, then those of likelihood; of dev in every sentence alike."""
+    """Return a setting's statistics of BLEU, then those of likelihood, as one endpoint."""
     found, of_bleu = likelihood.sums(record, mask), _bleu_sums(record, mask)
     if found is None:
         return None
@@ -122,4 +126,5 @@ def _joined_sums(likelihood: Endpoint, record: dict[str, Any], mask: int) -> np.
 
 
 def _beyond(sums: np.ndarray) -> np.ndarray:
+    """Return the endpoint BLEU less what the likelihood in the same rows is worth."""
     return bleu_of_sums(sums[:, :-2]) - _log_likelihood(sums[:, -2:]) / NATS_PER_BLEU

@@ -47,11 +47,12 @@ class RecordsOfScale:
                 of_group.setdefault(record["config"]["train"]["seed"], []).append(record)
 
     def find(self, kind: str, setting: Setting, seed: int = 1, **values: Any) -> list[Record]:
-        """Return the records of a kind and setting whose keys have the given values."""
+        """Return the evidence of a kind about a setting whose keys have the given values."""
         found = self._by_seed(kind, setting).get(seed, [])
         return [record for record in found if _has(record, values)]
 
     def _by_seed(self, kind: str, setting: Setting) -> dict[int, list[Record]]:
+        """Return the evidence of a kind about a setting, by training seed."""
         return self._groups.get((kind, setting.config(self.scale).group_key()), {})
 
     def all(self, kind: str) -> list[Record]:
@@ -77,11 +78,12 @@ class RecordsOfScale:
         }
 
     def _at_size_of_scale(self, kind: str) -> Iterator[tuple[Record, RunConfig]]:
+        """Yield the evidence of a kind from runs of the scale's size, with configurations."""
         found = ((record, _config(record)) for record in self.all(kind))
         return ((record, config) for record, config in found if has_size_of_scale(config))
 
     def one(self, kind: str, setting: Setting, seed: int = 1, **values: Any) -> Record:
-        """Return the first such record.
+        """Return the first record of a kind about a setting that a claim compares.
 
         Raises:
             NotMeasured: there is none.
@@ -166,6 +168,7 @@ class RecordsOfScale:
         )
 
     def _seeds(self, kind: str, setting: Setting, **values: Any) -> list[int]:
+        """Return the training seeds for which there is such evidence about a setting."""
         by_seed = self._by_seed(kind, setting)
         return sorted(
             seed for seed, found in by_seed.items() if any(_has(record, values) for record in found)
@@ -200,8 +203,10 @@ class RecordsOfScale:
 
 
 def _config(record: Record) -> RunConfig:
+    """Return the configuration of the run that a claim's record is about."""
     return from_dict(RunConfig, record["config"])
 
 
 def _has(record: Record, values: dict[str, Any]) -> bool:
+    """Return whether a claim's record has the values asked for."""
     return all(record.get(key) == value for key, value in values.items())

@@ -44,7 +44,7 @@ def with_likelihood(condition: OnNumber, judged: Judged, evidence: Evidence) -> 
 def by_likelihood(
     number: Number, settings: Iterable[Setting], evidence: Evidence
 ) -> Estimate | None:
-    """Return a difference in score in nats per token, by the first likelihood that has it.
+    """Return the evidence by likelihood on a difference in score, in nats per token.
 
     There is none if its systems have other subwords, which cut references into other tokens, or
     where the number is of single sentences and records hold no likelihood of them.
@@ -62,4 +62,5 @@ def by_likelihood(
 
 
 def _bound(of_bleu: float | None) -> float | None:
+    """Return the bound of a condition in BLEU as it applies to likelihood."""
     return POSITIVE if of_bleu == POSITIVE else in_nats(of_bleu)

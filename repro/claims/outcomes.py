@@ -90,7 +90,7 @@ class Judged:
 
     @classmethod
     def by_bounds(cls, condition: Bounded, found: Estimate) -> "Judged":
-        """Compare a number with the bounds of a condition."""
+        """Decide a condition of a claim by comparing its number with its bounds."""
         if math.isnan(found.value):
             return cls(condition.describe(), "void", reason="is not a number")
         return cls(
@@ -131,7 +131,7 @@ class Verdict:
 
     @property
     def reason(self) -> str:
-        """The reason for the status, in one line."""
+        """The reason for the verdict, in one line."""
         return self.missing or _reason(self.status, self.conditions)
 
     @property
@@ -168,7 +168,7 @@ class Verdict:
 
     @property
     def said(self) -> str:
-        """The status, and what likelihood says beside it."""
+        """The verdict, and what likelihood says beside it."""
         return f"{self.status}; likelihood: {self.likelihood}" if self.likelihood else self.status
 
     @property
@@ -191,7 +191,7 @@ class Verdict:
 
 
 def decide(low: float, high: float, at_least: float | None, at_most: float | None) -> Outcome:
-    """Compare an interval with bounds; a single number is an interval of one point, NaN is void."""
+    """Decide a condition: compare an interval with bounds; a number is an interval of a point."""
     if low != low or high != high:
         return "void"
     # An estimate is unbounded if seed-to-seed variation is unknown.
@@ -226,6 +226,7 @@ def combine(outcomes: Sequence[Outcome]) -> Status:
 
 
 def _reason(status: Status, conditions: Sequence[Judged]) -> str:
+    """Return the reason for the status of a claim, from the outcomes of its conditions."""
     outcomes = [condition.outcome for condition in conditions]
     counts = f"{outcomes.count('holds')} of {len(outcomes)} conditions hold"
     counts += f", {outcomes.count('fails')} fail"

@@ -26,7 +26,7 @@ class PairedRuns(Contrasts):
     """Records of one scale whose runs can be compared in pairs; see `RecordsOfScale`."""
 
     def difference(self, pairs: Sequence[tuple[str, str]], like: Setting) -> Estimate:
-        """Return the mean difference in score, first minus second, over pairs of runs.
+        """Return a claim's mean difference in score, first minus second, over pairs of runs.
 
         Seeds count within pairs where both runs of each go on from one run, else as for any two
         systems. Raises as `scores_by`.
@@ -49,7 +49,7 @@ class PairedRuns(Contrasts):
         return self._estimate(value, resampled, [len(pairs)], noise and noise.times(1 / len(pairs)))
 
     def _pair_noise(self, pairs: Sequence[tuple[Record, Record]]) -> SeedNoise | None:
-        """Estimate the seed-to-seed variation of a difference within pairs like these."""
+        """Estimate how much other seeds would move a claim's difference within such pairs."""
         models = {_system(first, ("seed", "start_from", "gate_penalty")) for first, _ in pairs}
         others = {_system(second) for _, second in pairs}
         scored = self.all("scores")
@@ -73,7 +73,7 @@ class PairedRuns(Contrasts):
 
 
 def degrees_within_pairs(degrees: float, models: int) -> float:
-    """Return the degrees of freedom of differences, if all models of a seed share a control.
+    """Return the degrees of freedom of a claim on pairs that share a control.
 
     Args:
         degrees: as if all differences were independent.
@@ -83,11 +83,11 @@ def degrees_within_pairs(degrees: float, models: int) -> float:
 
 
 def _start(record: Record) -> str:
-    """Return the run that a run goes on from; its own name if from none."""
+    """Return the run that a paired run goes on from; its own name if from none."""
     return record["config"]["train"].get("start_from") or record["run"]
 
 
 def _system(record: Record, without: Sequence[str] = ("seed", "start_from")) -> str:
-    """Return the configuration of a record without what differs between its seeds."""
+    """Return the configuration of a paired run without what differs between its seeds."""
     train = {name: of for name, of in record["config"]["train"].items() if name not in without}
     return json.dumps(record["config"] | {"train": train}, sort_keys=True)

@@ -35,7 +35,7 @@ def brevity_part(evidence: Evidence, of: Setting, against: Setting) -> Estimate:
 
 
 def precision_part(evidence: Evidence, of: Setting, against: Setting) -> Estimate:
-    """Return the rest of that difference, which is precision; see `brevity_part`."""
+    """Return how much of BLEU of one setting minus another is precision; see `brevity_part`."""
     return _part(evidence, of, against, precision_in)
 
 
@@ -57,6 +57,7 @@ def beyond_likelihood(evidence: Evidence, of: Setting, against: Setting) -> Esti
 def _part(
     evidence: Evidence, of: Setting, against: Setting, part: Callable[[float], Endpoint]
 ) -> Estimate:
+    """Return a part of the difference in BLEU of two settings, such as brevity."""
     scores = [evidence.contrast([(1.0, setting)]).value for setting in (of, against)]
     if min(scores) <= 0:
         raise Undefined("a BLEU of 0 has no parts")
@@ -64,7 +65,7 @@ def _part(
 
 
 def logarithmic_mean(first: float, second: float) -> float:
-    """Return the difference of two positive numbers over that of their logarithms."""
+    """Return the logarithmic mean of two scores: it makes the parts of their difference add up."""
     if math.isclose(first, second):
         return (first + second) / 2
     return (first - second) / math.log(first / second)

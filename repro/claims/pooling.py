@@ -33,7 +33,7 @@ def pooled(records: Iterable[dict[str, Any]], splits: Sequence[str]) -> list[dic
 
 
 def _joined(sets: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the first record with the tables that all sets have, without its own scores."""
+    """Return one record for the pooled test sets: all their tables, without the first's scores."""
     own = ("scores", "decoding", "likelihood")
     kept = {name: value for name, value in sets[0].items() if name not in own}
     return kept | {

@@ -63,6 +63,7 @@ def has_size_of_scale(config: RunConfig) -> bool:
 # Claims ask for the same configurations thousands of times.
 @cache
 def _config(setting: Setting, scale: str, seed: int) -> RunConfig:
+    """Return the configuration of a claim's setting at a scale, with its system's options."""
     direction, overrides = None, []
     if scale in SCALES:
         data, layers, width = (

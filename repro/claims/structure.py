@@ -16,7 +16,7 @@ def system_digest(setting: Setting, scale: str) -> str:
 
 
 def function_of(number: Callable[..., Any], scale: str) -> list[Any]:
-    """Return the name of a number's function, and its arguments by name, as JSON values."""
+    """Return the name of the function behind a condition, and its arguments, as JSON values."""
     if not isinstance(number, partial):
         return [number.__name__.lstrip("_"), {}]
     given = {
@@ -27,12 +27,12 @@ def function_of(number: Callable[..., Any], scale: str) -> list[Any]:
 
 
 def as_floats(*bounds: float | None) -> list[float | None]:
-    """Return bounds as they are stored: 1 and 1.0 are the same."""
+    """Return a condition's bounds as stored in its structure: 1 and 1.0 are the same."""
     return [None if bound is None else float(bound) for bound in bounds]
 
 
 def bounds_in_words(at_least: float | None, at_most: float | None) -> str:
-    """Return bounds as an inequality without its left side."""
+    """Return a condition's bounds as an inequality without its left side."""
     bounds = ["> 0" if at_least == POSITIVE else f">= {at_least:g}"] if at_least is not None else []
     bounds += [f"<= {at_most:g}"] if at_most is not None else []
     return " and ".join(bounds)

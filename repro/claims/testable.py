@@ -77,7 +77,7 @@ def power_of(
 
 
 def errors_of(found: Estimate | None, seeds: int) -> Errors | None:
-    """Return the errors that a number has with so many seeds, by the interval that it has now.
+    """Return the errors of a condition's number with so many seeds, by its interval now.
 
     The interval is taken for a normal one's. A variance over a few seeds alone says little of that
     over more: then the errors are not known.
@@ -93,7 +93,7 @@ def errors_of(found: Estimate | None, seeds: int) -> Errors | None:
 
 
 def _half_known(condition: Testable, found: Estimate) -> float | None:
-    """Return half of the accuracy above chance, if a condition asks for a loss of accuracy."""
+    """Return half of a setting's accuracy above chance, for a condition on a loss of accuracy."""
     shares = dict(found.shares)
     if "by chance" not in shares or condition.at_least is None or condition.at_least <= 0:
         return None
@@ -101,6 +101,7 @@ def _half_known(condition: Testable, found: Estimate) -> float | None:
 
 
 def _ceiling(condition: Testable, found: Estimate) -> str:
+    """Say why a condition cannot hold because nearly all is right; empty if it can."""
     right = dict(found.shares).get("right")
     if right is None or condition.at_most is None or 100 - right >= condition.at_most:
         return ""
@@ -108,6 +109,7 @@ def _ceiling(condition: Testable, found: Estimate) -> str:
 
 
 def _no_room(condition: Testable, errors: Errors) -> str:
+    """Say why no interval fits between a condition's bounds; empty if one does."""
     low, high = condition.at_least, condition.at_most
     if low is None or high is None:
         return ""
@@ -117,6 +119,7 @@ def _no_room(condition: Testable, errors: Errors) -> str:
 
 
 def _too_weak(condition: Testable, power: tuple[Power, ...]) -> str:
+    """Say why a condition cannot be shown even if the claim is true; empty if it can."""
     low, high = condition.at_least, condition.at_most
     claimed = [
         one

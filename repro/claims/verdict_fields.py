@@ -94,6 +94,7 @@ def as_stored(verdict: Verdict, test: str) -> StoredVerdict:
 
 
 def _stored_condition(judged: Judged) -> StoredCondition:
+    """Return a judged condition, with what likelihood says, as a verdict stores it."""
     stored = StoredCondition(**_stored_number(judged))
     if judged.likelihood is not None:
         stored["likelihood"] = _stored_number(judged.likelihood)
@@ -101,6 +102,7 @@ def _stored_condition(judged: Judged) -> StoredCondition:
 
 
 def _stored_number(judged: Judged) -> StoredNumber:
+    """Return the number and outcome of a judged condition as a verdict stores them."""
     stored = StoredNumber(condition=judged.condition, outcome=judged.outcome)
     if judged.reason:
         stored["reason"] = judged.reason
@@ -116,11 +118,12 @@ def _stored_number(judged: Judged) -> StoredNumber:
 
 
 def _stored_power(power: Power) -> StoredPower:
+    """Return the power of a condition as a verdict stores it."""
     return StoredPower(truth=power.truth, of=power.of, chance=power.chance)
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value of an estimate to a JSON value."""
+    """Convert a value in a verdict's number to a JSON value."""
     if not isinstance(value, tuple):
         return value
     return dict(value) if isinstance(value[0], tuple) else list(value)
@@ -142,6 +145,7 @@ def as_verdict(stored: StoredVerdict) -> Verdict:
 
 
 def _judged(stored: StoredCondition | StoredNumber) -> Judged:
+    """Return the judged condition that a verdict stores."""
     about: dict[str, Any] = dict(stored)
     if "likelihood" in about:
         likelihood = _judged(about.pop("likelihood"))
@@ -171,6 +175,7 @@ def verdict_faults(values: Any) -> Iterator[str]:
 
 
 def _number_faults(claim: str, stored: StoredNumber, more: set[str]) -> Iterator[str]:
+    """Yield a message for every fault in a stored number of a verdict."""
     if unknown := stored.keys() - StoredNumber.__annotations__.keys() - more:
         yield f"{claim}: unknown {', '.join(unknown)}"
     if "value" not in stored and "reason" not in stored:
@@ -188,6 +193,7 @@ def first_difference(stored: StoredVerdict, derived: StoredVerdict) -> str:
 
 
 def _differences(stored: Any, derived: Any, where: str) -> Iterator[str]:
+    """Yield every place where a stored verdict differs from a derived one."""
     if isinstance(derived, dict) and isinstance(stored, dict):
         for name in sorted(stored.keys() | derived.keys()):
             yield from _differences(
@@ -201,6 +207,7 @@ def _differences(stored: Any, derived: Any, where: str) -> Iterator[str]:
 
 
 def _same(stored: Any, derived: Any) -> bool:
+    """Return whether two values of a verdict are equal up to rounding."""
     if isinstance(stored, float) and isinstance(derived, float):
         return math.isclose(stored, derived, rel_tol=0, abs_tol=TOLERANCE)
     return stored == derived

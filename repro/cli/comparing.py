@@ -32,20 +32,20 @@ class Seed:
 
     @property
     def here(self) -> Run | None:
-        """The run to evaluate; None where its record is used instead."""
+        """The run that `repro compare` evaluates; None where its record is used."""
         return self.run if self.run and (self.run.is_finished or not self.record) else None
 
     @property
     def name(self) -> str:
-        """Its name in tables."""
+        """Its name in the lines of `repro compare`."""
         return self.run.path.name if self.run else (self.record or {})["run"]
 
     def described(self) -> Record:
-        """Return the fields of a record that describe its run, without scores."""
+        """Return what `repro compare` needs of a run's record: all fields but scores."""
         return describe_run(self.here) if self.here else self.record or {}
 
     def evaluated(self, split: str, search: Search, quiet: bool) -> Record:
-        """Return the record of a test set."""
+        """Return the record that `repro compare` reads; a run of this machine is scored."""
         if not self.here:
             return self.record or {}
         return evaluate_run(self.here, split, search(self.here.alpha), quiet=quiet)
@@ -58,7 +58,7 @@ Settings = dict[RunConfig, dict[int, Seed]]
 def find_systems(
     names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: Search
 ) -> list[list[Seed]]:
-    """Return the seeds of two systems, in their order.
+    """Return the seeds of the two systems of `repro compare`, in their order.
 
     Records of the corpora of runs with these names are searched, or those of `data`; if nothing is
     trained, those of the scale `smoke`. If several pairs of settings fit, one on this machine is
@@ -123,7 +123,7 @@ def find_systems(
 
 
 def _runs_named(name: str) -> list[Run]:
-    """Return the runs on this machine with a name."""
+    """Return the runs on this machine that a NAME of `repro compare` means."""
     try:
         return gallery.find_all(name)
     except InputError:  # there may be records of it
@@ -133,7 +133,7 @@ def _runs_named(name: str) -> list[Run]:
 def _records_of(
     texts: Iterable[DataConfig], results: Path, split: str, search: Search
 ) -> list[Record]:
-    """Return the records of some training texts on a test set, by a search."""
+    """Return the records that `repro compare` may use beside the runs of this machine."""
     found = []
     for data in texts:
         folder = results / f"{plain_name(data.corpus)}.{data.source}-{data.target}"
@@ -145,7 +145,7 @@ def _records_of(
 
 
 def _settings_named(name: str, runs: list[Run], records: list[Record]) -> Settings:
-    """Return the settings of a name.
+    """Return the settings that a NAME of `repro compare` means.
 
     Trained models and models that were cut out of them are not mixed.
     """
@@ -166,12 +166,12 @@ def _settings_named(name: str, runs: list[Run], records: list[Record]) -> Settin
 
 
 def _text_of(data: DataConfig) -> tuple[str, str, str]:
-    """Return what identifies a training text: corpus, source and target language."""
+    """Return what identifies the training text for `repro compare`."""
     return data.corpus, data.source, data.target
 
 
 def _are_alike(first: RunConfig, second: RunConfig) -> bool:
-    """Return whether two settings differ only in their attention."""
+    """Return whether `repro compare` may pair two settings: only attention differs."""
     usual = {option: getattr(ModelConfig(), option) for option in STRUCTURE}
     one, other = (
         replace(config, model=replace(config.model, **usual)) for config in (first, second)
@@ -180,7 +180,7 @@ def _are_alike(first: RunConfig, second: RunConfig) -> bool:
 
 
 def _no_such_system(name: str, results: Path) -> InputError:
-    """Return the error for a name without a run and without a record."""
+    """Return the error of `repro compare` for a name without a run and a record."""
     try:
         gallery.find_all(name)
     except InputError as error:

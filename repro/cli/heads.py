@@ -8,7 +8,8 @@ import click
 from repro.cli.options import WHOLE_NUMBER, check_split, no_progress, shown
 from repro.core.attention.spec import layers_of
 from repro.core.config import SITES
-from repro.data.corpora import check_text_is_found, load_once
+from repro.data.corpora import load_once
+from repro.data.own_text import check_text_is_found
 from repro.errors import InputError, MachineError
 from repro.files import check_writable
 from repro.markdown import table

@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from repro.data.corpora import load_pairs, own_folder, task_of
+from repro.claims.settings import Setting
+from repro.data.corpora import load_pairs, task_of
+from repro.data.own_text import own_folder
 from repro.errors import GET_PROJECT, DamagedFileError, InputError, shortened
 from repro.files import check_plain, check_writable
 from repro.presets import SCALES, resolve
@@ -80,12 +82,12 @@ def search_options(command):
 
 
 def shown(score: float) -> str:
-    """Return a score with two decimals, rounded from the four of records: the same everywhere."""
+    """Write a score as all commands print it: two decimals, from the four of records."""
     return f"{round(score, 4):.2f}"
 
 
 def check_split(run: "Run", split: str) -> None:
-    """Refuse a test set that the corpus of a run does not have, before torch is loaded.
+    """Refuse an unknown test set of a command, before torch is loaded.
 
     The corpus is not read again after that. The user's own text may change and is read each time,
     so there the command itself finds the mistake.
@@ -97,12 +99,12 @@ def check_split(run: "Run", split: str) -> None:
 
 
 def no_progress() -> bool:
-    """Return whether nobody would see a progress bar: standard error is a file, or closed."""
+    """Return whether a command needs no progress bar: standard error is a file, or closed."""
     return sys.stderr is None or not sys.stderr.isatty()
 
 
 def given_once(settings: Sequence[str]) -> tuple[str, ...]:
-    """Return `key=value` settings as they are.
+    """Return the `key=value` settings of a command, and refuse a key given twice.
 
     Raises:
         InputError: a key is given twice; one of the two is surely a mistake.
@@ -115,7 +117,7 @@ def given_once(settings: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_translates(scale: str) -> None:
-    """Refuse an unknown scale, or one of summaries or replies.
+    """Refuse a command's scale that is unknown, or of summaries or replies.
 
     The papers' tables and claims are in BLEU, about translation.
     """
@@ -126,6 +128,14 @@ def check_translates(scale: str) -> None:
         )
         what = f"is for {task}, and the papers' experiments and claims are on translation"
         raise InputError(f"--scale {scale}", what, f"use one of {others}")
+
+
+def corpora_of(scale: str, settings: Iterable[Setting]) -> set[str]:
+    """Return the corpora whose records a command reads, for a scale and some settings."""
+    return {
+        resolve(scale).data.corpus,
+        *(setting.config(scale).data.corpus for setting in settings),
+    }
 
 
 def check_results(folder: Path) -> None:
@@ -170,7 +180,7 @@ def check_not_beside(name: str, keys: Sequence[str], settings: Sequence[str]) ->
 
 @contextmanager
 def damage_named(results: Path) -> Iterator[None]:
-    """Name the damaged record if one made the block fail; another error passes unchanged.
+    """Name the record whose damage ends a command; another error passes unchanged.
 
     Records are checked for the fields that all readers need, not for every number that some table
     may use.
@@ -197,7 +207,7 @@ OUR_PAGES = re.compile(
 
 
 def check_ours(path: Path) -> None:
-    """Refuse to write a report over another file, such as a text that was named by mistake.
+    """Refuse a command's output over another file, such as a text named by mistake.
 
     Raises:
         InputError: the file is there and has another beginning.
@@ -217,7 +227,7 @@ def check_ours(path: Path) -> None:
 
 
 def check_report(out: Path) -> None:
-    """Refuse, before the work, a place where a report and its page of HTML cannot be written.
+    """Refuse a command's report that cannot be written, before the work.
 
     Raises:
         InputError: it ends in .html, or is a folder.

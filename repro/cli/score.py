@@ -130,7 +130,7 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
 
 
 def _describe_seeds(seeds: "list[Seed]", records: "list[Record]", results: Path) -> list[str]:
-    """List the seeds that are runs or records, and differences in training besides the seed."""
+    """Print which seeds `repro compare` used, and differences in training besides the seed."""
     places: dict[str, list[str]] = {}
     for seed in seeds:
         places.setdefault(
@@ -237,7 +237,7 @@ def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Pa
 
 
 def _report_on_papers(scale: str, results: Path, out: Path, papers: list[str]) -> None:
-    """Write the report on the papers by the stored results of a scale."""
+    """Write the papers' report of `repro report`, by the stored results of a scale."""
     check_report(out)
     check_translates(scale)
     check_results(results)

@@ -104,7 +104,7 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
 
 
 def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple[float, str]:
-    """Return the mean length of the sentences of a language, and its unit.
+    """Return the mean sentence length that `repro data` prints, and its unit.
 
     The unit is characters where blanks do not separate words.
     """

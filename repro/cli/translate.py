@@ -73,7 +73,7 @@ def translate(
 
 
 def arriving(stream: BinaryIO) -> Iterator[list[bytes | None]]:
-    """Yield the lines of a stream as soon as there are any, without waiting for more.
+    """Yield the lines that `repro translate` reads as they arrive, without waiting for more.
 
     Only a line feed ends a line, and one at the very end starts no empty line. A line that is too
     long is None.
@@ -187,7 +187,7 @@ class _Work:
 
 
 def _check_start(line: bytes, where: str) -> None:
-    """Refuse input that is not text, so that no line can be translated.
+    """Refuse standard input of `repro translate` that is not text.
 
     Raises:
         InputError: its first bytes are of UTF-16 or gzip.

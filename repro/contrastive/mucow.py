@@ -91,7 +91,7 @@ def read_mucow(folder: Path) -> ContrastiveSuite:
 def _item_of_line(
     keys: TextLines, sources: TextLines, references: TextLines, index: int
 ) -> ContrastiveItem | str:
-    """Return the item of a line, or the reason to leave it out."""
+    """Return the contrastive item of a line of MuCoW, or the reason to leave it out."""
     where = f"{keys.name}:{index + 1}"
     cells = keys.lines[index].split("\t")
     if len(cells) != NUM_COLUMNS or not all(cell.strip() for cell in cells):
@@ -119,7 +119,7 @@ def _item_of_line(
 def substitute_translations(
     reference: str, right: list[str], wrong: list[str]
 ) -> tuple[str, ...] | str:
-    """Replace the right translation in a reference by each wrong one.
+    """Make contrastive translations: replace the right sense by each wrong one.
 
     Args:
         reference: an English sentence.
@@ -168,7 +168,7 @@ def plural_of(noun: str) -> str:
 
 
 def _translations_in_form(found: str, wrong: list[str]) -> list[str]:
-    """Return the wrong translations that fit in the place of `found`.
+    """Return the wrong senses that fit in a contrastive translation.
 
     These are nouns of its number, or verb forms with its ending.
     """
@@ -186,7 +186,7 @@ def _translations_in_form(found: str, wrong: list[str]) -> list[str]:
 
 
 def _is_verb(word: str, words: list[str]) -> bool:
-    """Return whether a word is the base or third person of a verb, by its other forms in the list.
+    """Return whether a word of MuCoW is the base or third person of a verb.
 
     Such a list is "explain explaining explained explains".
     """
@@ -195,7 +195,7 @@ def _is_verb(word: str, words: list[str]) -> bool:
 
 
 def _replace_match(reference: str, match: re.Match[str], form: str) -> str:
-    """Replace a match in the reference by another word; return "" if the article is uncertain."""
+    """Replace a match in a contrastive reference; return "" if the article is uncertain."""
     if not form:
         return ""
     before, after = reference[: match.start()], reference[match.end() :]

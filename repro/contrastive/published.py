@@ -52,12 +52,13 @@ def load_distil_lingeval(reference: str) -> ContrastiveSuite:
 
 @cache  # each file takes seconds
 def _read_once(path: Path, reference: str) -> ContrastiveSuite:
+    """Return a sample of the published pairs in a file, read once a process."""
     suite = read_suite(path, "en", "de")
     return replace(sampled(suite), name=suite_name(reference))
 
 
 def sampled(suite: ContrastiveSuite) -> ContrastiveSuite:
-    """Return at most `PER_TYPE` pairs of each type without long sentences; `skipped` counts both.
+    """Return a sample of the published contrastive pairs: `PER_TYPE` of each type at most.
 
     Types are in the order of their names.
     """

@@ -29,8 +29,8 @@ from itertools import islice
 from time import perf_counter
 from typing import Any, Literal
 
+import scipy  # which imports its parts when they are used
 import torch
-from scipy.stats import binomtest
 from torch import Tensor
 from tqdm import tqdm
 
@@ -68,8 +68,12 @@ class Accuracy:
 
     @property
     def value(self) -> float:
-        """Return right / total."""
+        """Return the share of contrastive items decided right."""
         return self.right / self.total
+
+    def cell(self) -> str:
+        """Return the accuracy on contrastive items with its interval in percent."""
+        return f"{100 * self.value:.1f} ({100 * self.low:.0f} to {100 * self.high:.0f})"
 
 
 @torch.no_grad()
@@ -80,7 +84,7 @@ def cross_entropies(
     batch_tokens: int = 2048,
     quiet: bool = True,
 ) -> list[float]:
-    """Return the mean cross entropy of the tokens of each target given its source, in nats.
+    """Return the mean cross entropy of each target, to compare contrastive ones, in nats.
 
     The end mark counts as a token. Pairs with the same ids are scored once, so that they tie
     exactly. For other pairs, batching changes only the last digits.
@@ -133,7 +137,7 @@ def cross_entropies(
 
 
 def mean_token_losses(logits: Tensor, tgt_out: Tensor) -> Tensor:
-    """Return the mean cross entropy of the tokens of each row, without padding.
+    """Return the mean cross entropy of each contrastive row's tokens, without padding.
 
     Args:
         logits: `(batch, tgt_len, vocab)`.
@@ -148,9 +152,7 @@ def mean_token_losses(logits: Tensor, tgt_out: Tensor) -> Tensor:
     return losses.view_as(tgt_out).sum(dim=1) / (tgt_out != PAD_ID).sum(dim=1)
 
 
-def score_suite(
-    translator: Translator, suite: ContrastiveSuite, quiet: bool = True
-) -> dict[str, Any]:
+def score_suite(translator: Translator, suite: ContrastiveSuite) -> dict[str, Any]:
     """Score all items of a contrastive suite, and return a record of JSON values.
 
     The record holds the cross entropies of each item, in the order of the suite, and the accuracies
@@ -159,7 +161,6 @@ def score_suite(
     Args:
         translator: a trained model, of the direction of the suite.
         suite: the items.
-        quiet: no progress bar.
 
     Raises:
         InputError: the suite is empty, or a sentence is longer than the model's attention allows.
@@ -175,11 +176,8 @@ def score_suite(
     sources = [
         item.source for item, texts in zip(suite.items, candidates, strict=True) for _ in texts
     ]
-    scores = iter(
-        cross_entropies(
-            translator, sources, [text for texts in candidates for text in texts], quiet=quiet
-        )
-    )
+    targets = [text for texts in candidates for text in texts]
+    scores = iter(cross_entropies(translator, sources, targets))
     rows = [_rounded_losses(islice(scores, len(texts))) for texts in candidates]
     record = {
         "kind": KIND,
@@ -205,7 +203,7 @@ def score_suite(
 
 
 def decisions(record: dict[str, Any]) -> list[bool]:
-    """Return whether the reference has the lowest cross entropy, for each item of a record."""
+    """Return for each contrastive item whether the reference has the lowest cross entropy."""
     items = record["items"]
     return [
         reference < min(contrastive)
@@ -226,7 +224,7 @@ def chance_accuracies(record: dict[str, Any]) -> dict[str, float]:
 def accuracies(
     record: dict[str, Any], by: Group = "type", only: str | None = None
 ) -> list[Accuracy]:
-    """Compute accuracies by group from the stored cross entropies.
+    """Compute accuracies by group of contrastive items, from their cross entropies.
 
     Args:
         record: made by `score_suite`.
@@ -262,8 +260,8 @@ def accuracies(
 
 
 def wilson_accuracy(group: str, right: int, total: int) -> Accuracy:
-    """Return the accuracy of a group with its Wilson interval."""
-    interval = binomtest(right, total).proportion_ci(CONFIDENCE, method="wilson")
+    """Return the accuracy on a group of contrastive items with its Wilson interval."""
+    interval = scipy.stats.binomtest(right, total).proportion_ci(CONFIDENCE, method="wilson")
     return Accuracy(group, right, total, float(interval.low), float(interval.high))
 
 
@@ -288,12 +286,12 @@ def check_contrastive_record(record: dict[str, Any]) -> None:
 
 
 def longest_readable(model: Transformer, side: Literal["source", "target"]) -> int:
-    """Return how many tokens of a sentence, with its mark, a model can score on a side."""
+    """Return how many tokens of a contrastive sentence a model can score on a side."""
     return min(model.max_len(*READERS[side]) or MAX_SENTENCE, MAX_SENTENCE)
 
 
 def _check_lengths(translator: Translator, pairs: EncodedPairs) -> None:
-    """Refuse sentences that are too long for the model's attention or for the memory."""
+    """Refuse contrastive sentences too long for the model's attention or for the memory."""
     sides: tuple[tuple[Literal["source", "target"], list[list[int]], int], ...] = (
         ("source", pairs.src, 0),
         ("target", pairs.tgt, 1),
@@ -312,11 +310,12 @@ def _check_lengths(translator: Translator, pairs: EncodedPairs) -> None:
 
 
 def _rounded_losses(values: Iterable[float]) -> list[float]:
+    """Round the cross entropies of contrastive items as records store them."""
     return [round(value, DECIMALS) for value in values]
 
 
 def _accuracies_as_json(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the accuracies by type as JSON values, with rounded intervals."""
+    """Return accuracies on contrastive items as JSON values, with rounded intervals."""
     return [
         asdict(found) | {"low": round(found.low, 4), "high": round(found.high, 4)}
         for found in accuracies(record)
@@ -324,18 +323,19 @@ def _accuracies_as_json(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def encode_names(names: Iterable[str]) -> dict[str, list]:
-    """Encode names as indices into the list of distinct names."""
+    """Encode the names of contrastive items as indices into the distinct ones."""
     names = list(names)
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
     return {"names": list(places), "of": [places[name] for name in names]}
 
 
 def _decode_names(encoded: dict[str, list]) -> Iterator[str]:
+    """Yield the name of each contrastive item from `encode_names`."""
     return (encoded["names"][place] for place in encoded["of"])
 
 
 def _distance_bin_names() -> list[str]:
-    """Name the bins: "0", "1", ..., "6-7", "8-10", "11-15", "16+"."""
+    """Name the bins of distances in contrastive pairs: "0", "1", ..., "8-10", "11-15", "16+"."""
     lows = (0, *DISTANCE_BINS)
     ends = [high - 1 for high in DISTANCE_BINS]
     return [
@@ -344,6 +344,7 @@ def _distance_bin_names() -> list[str]:
 
 
 def _distance_bins(distances: list[int | None]) -> list[str | None]:
+    """Return the bin of each contrastive item's distance; None without a distance."""
     names = _distance_bin_names()
     return [
         None if distance is None else names[sum(distance >= low for low in DISTANCE_BINS)]

@@ -195,7 +195,7 @@ def suite_text(value: Any, where: str, what: str) -> str:
 
 
 def _json_entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a JSON list, each with the number of its first line."""
+    """Yield the entries of a suite's JSON list, each with the number of its first line."""
     # Reading a pipe that nobody fills would never return.
     if path.exists() and not path.is_file():
         raise InputError(str(path), "is not a regular file", "name a file of JSON")
@@ -253,13 +253,14 @@ def _json_entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _skip_blanks(text: str, place: int) -> int:
+    """Return the next place in a suite's JSON that is not blank."""
     while place < len(text) and text[place] in BLANKS:
         place += 1
     return place
 
 
 def _expect_character(text: str, place: int, wanted: str, path: Path) -> int:
-    """Return the place after the next character that is not blank; refuse an unwanted one."""
+    """Return the place after the next character of a suite's JSON; refuse an unwanted one."""
     place = _skip_blanks(text, place)
     if place == len(text) or text[place] not in wanted:
         found = f"'{text[place]}'" if place < len(text) else "the end of the file"
@@ -272,7 +273,7 @@ def _expect_character(text: str, place: int, wanted: str, path: Path) -> int:
 
 
 def _entry_items(entry: dict[str, Any], where: str) -> Iterator[ContrastiveItem]:
-    """Yield the items of an entry, with the item of word senses last."""
+    """Yield the contrastive items of a suite's entry, with that of word senses last."""
     source, reference = (
         suite_text(entry.get(side), where, side) for side in ("source", "reference")
     )

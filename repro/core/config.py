@@ -70,7 +70,7 @@ class TrainConfig(Checked):
     # evaluations without a better dev loss before stopping; a linear schedule runs to its end
     patience: Count = 10
     average: Count = 1  # the final parameters are the mean of that many last checkpoints
-    # alpha of the model's own search: 1, or the best on dev (`runs/length_penalty.py`)
+    # alpha of the model's own search: 1, or chosen on dev (`runs/length_penalty.py`)
     length_penalty: Literal["fixed", "dev"] = added("fixed")
     # loss per expected open head, in nats per token
     gate_penalty: Annotated[
@@ -121,6 +121,7 @@ class RunConfig:
 
 
 def _digest(values: Any) -> str:
+    """Return the first twelve hex digits of the SHA-256 of a configuration's values."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

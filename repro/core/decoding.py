@@ -236,10 +236,6 @@ class Translator:
         """Return the sentence of each hypothesis."""
         return self.subwords.decode([hypothesis.ids for hypothesis in hypotheses])
 
-    def check_length(self, sentence: str, where: str) -> None:
-        """Refuse a sentence that is too long to translate, naming its place."""
-        self.check_tokens(len(self.encode([sentence])[0]), where)
-
     def encode(self, sentences: list[str]) -> list[list[int]]:
         """Return the ids of each sentence as the model reads it, with its end mark if any."""
         ids = self.subwords.encode(self.prepare(sentences))

@@ -117,7 +117,7 @@ def align(
 def _check_held_out(
     side: TextLines, column: list[str], cleaning: Cleaning, max_chars: int
 ) -> list[InputError]:
-    """Return why a side of a dev or test set is refused.
+    """Return why a side of a corpus's dev or test set is refused.
 
     In a published one, halves of characters are removed from its column.
     """

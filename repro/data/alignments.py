@@ -128,6 +128,7 @@ def load_alignments(source: str, target: str) -> GoldAlignments:
 
 
 def _read(files: GoldFiles) -> GoldAlignments:
+    """Read the files of gold word alignments, and refuse absent or unequal ones."""
     root = os.environ.get("REPRO_DATA", "")
     folder = Path(root) / FOLDER
     for name in (files.links, *files.texts):
@@ -155,6 +156,7 @@ def _read(files: GoldFiles) -> GoldAlignments:
 
 
 def _texts(files: GoldFiles, folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the sentence pairs of gold alignments, from two files or one."""
     first, *others = [read_lines(folder / name).lines for name in files.texts]
     for other in others:
         if len(other) != len(first):
@@ -179,6 +181,8 @@ def _links(line: str, first: int, where: str) -> Iterator[tuple[int, int, bool]]
 
 
 def _reversed(found: GoldAlignments) -> GoldAlignments:
+    """Return gold alignments in the other direction of translation."""
+
     def turned(links: Links) -> Links:
         return frozenset((j, i) for i, j in links)
 

@@ -56,6 +56,7 @@ class CorpusRecord:
         parts: the corpora that it joins, which must have the same languages; see `join_corpora`.
         test_sets: another corpus and its splits that are the test set of this one, in order. They
             serve where this corpus itself is not at hand.
+        cased: the corpus with the same sentences and their capitals, if this one has lost them.
     """
 
     languages: tuple[str, ...]
@@ -76,6 +77,7 @@ class CorpusRecord:
     is_test_only: bool = False
     parts: tuple[str, ...] = ()
     test_sets: tuple[str, tuple[str, ...]] | None = None
+    cased: str | None = None
 
 
 def _read_tatoeba(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
@@ -103,6 +105,7 @@ def _read_bible(folder: Path, languages: Sequence[str], max_chars: int) -> Sides
 
 
 def _read_tatoeba_test(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
+    """Read the test set of Tatoeba in a folder, a file per language."""
     files = {language: folder / f"clean-against-2018-export.{language}" for language in languages}
     return {"test": {language: read_lines(path, max_chars) for language, path in files.items()}}
 
@@ -403,6 +406,7 @@ CORPORA["multi30k-lc"] = replace(
     "only with other lower-cased scores.",
     checksums={},
     prepare=str.lower,
+    cased="multi30k",
 )
 
 CORPORA["general"] = CorpusRecord(

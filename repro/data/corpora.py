@@ -35,6 +35,13 @@ from repro.data.formats import Sides, unread_files
 from repro.data.hub import load_from_hub
 from repro.data.joining import join_corpora, test_set_of_parts
 from repro.data.leaks import Overlap, SentenceIndex, find_overlap, pairs_without_overlap
+from repro.data.own_text import (
+    CLEAN_PREFIX,
+    OWN_PREFIXES,
+    check_moved_test_set,
+    current_folder,
+    own_folder,
+)
 from repro.data.parallel import MAIN_SPLITS, ParallelCorpus, Skipped, column_digest
 from repro.data.text import MAX_CHARS, compose_accents, together
 from repro.errors import (
@@ -44,20 +51,6 @@ from repro.errors import (
     check_kind,
     did_you_mean,
 )
-
-# How to handle held-out sentences of your own files that are also in train. The choice is part of
-# the name, so that every result shows it.
-CLEAN_PREFIX = "local-clean:"  # also cleans references
-OWN_PREFIXES: Mapping[str, OnLeak] = {
-    "local:": "error",
-    "local-drop-leaks:": "drop",
-    "local-allow-leaks:": "allow",
-    CLEAN_PREFIX: "allow",
-}
-ALLOWS_LEAKS = tuple(prefix for prefix, on_leak in OWN_PREFIXES.items() if on_leak == "allow")
-MOVED_TEXT = "REPRO_LOCAL"
-"""Environment variable for the folder of your own text, or its parent, if it moved since a run was
-trained on it."""
 
 
 def load_corpus(
@@ -163,6 +156,7 @@ def _test_set_alone(
 
 
 def _is_on_disk(name: str, root: Path | None) -> bool:
+    """Return whether the folder of a published corpus is on this machine."""
     folder, given = CORPORA[name].folder, root or os.environ.get("REPRO_DATA")
     return bool(given and folder) and (Path(given or "") / (folder or "")).is_dir()
 
@@ -170,6 +164,11 @@ def _is_on_disk(name: str, root: Path | None) -> bool:
 def prepare_lines(name: str, lines: Sequence[str]) -> list[str]:
     """Return lines as models of a corpus read them: clean, and lower-cased for ``multi30k-lc``."""
     return _apply_preparation(_find_record(name), map(clean_line, lines))
+
+
+def cased_form(name: str) -> str | None:
+    """Return the corpus with the same sentences and their capitals, if this one has lost them."""
+    return _find_record(name).cased
 
 
 def _apply_preparation(record: CorpusRecord, lines: Iterable[str]) -> list[str]:
@@ -207,7 +206,7 @@ def load_pairs(name: str, source: str, target: str, split: str) -> tuple[list[st
                 f"is for {task_of(other)}, {name} is for {task_of(name)}",
                 "choose a corpus of the same task",
             )
-        _check_moved_test_set(split, other)
+        check_moved_test_set(split, other)
         sources, refs = load_pairs(other, source, target, own_split)
         return prepare_lines(name, sources), _apply_preparation(_find_record(name), refs)
     return load_once(name, source, target).pairs(split, source, target)
@@ -280,77 +279,6 @@ def task_of(name: str) -> Task:
     return _find_record(name).task
 
 
-def own_folder(name: str) -> Path | None:
-    """Return the folder in a corpus name such as `local:my/folder`; None for other corpora."""
-    prefix, colon, folder = name.partition(":")
-    # `Path.expanduser` raises for an unknown ~user.
-    return Path(os.path.expanduser(folder)) if prefix + colon in OWN_PREFIXES else None
-
-
-def with_resolved_folder(name: str) -> str:
-    """Return the name of a corpus with the absolute path of your own folder in it."""
-    folder = own_folder(name)
-    return (
-        name
-        if folder is None or name.endswith(":")
-        else f"{name.partition(':')[0]}:{os.path.realpath(folder)}"
-    )
-
-
-def is_text_moved(name: str) -> bool:
-    """Return whether your own text is missing from the folder in its name; see REPRO_LOCAL."""
-    folder = own_folder(name)
-    return folder is not None and not folder.is_dir()
-
-
-def is_text_found(name: str) -> bool:
-    """Return whether your own text is in its folder or in REPRO_LOCAL; True for other corpora."""
-    folder = own_folder(name)
-    return folder is None or _current_folder(folder).is_dir()
-
-
-def check_text_is_found(name: str, run: Path) -> None:
-    """Refuse a run whose own text has moved, unless REPRO_LOCAL says where it is.
-
-    Raises:
-        InputError: names the run, and the folder in its configuration.
-    """
-    if not is_text_found(name):
-        fix = f"set {MOVED_TEXT} to the folder that holds its text now, or to its parent"
-        nor = (
-            f", nor is it in {MOVED_TEXT}={moved}" if (moved := os.environ.get(MOVED_TEXT)) else ""
-        )
-        raise InputError(str(run), f"was trained on {name}, which is not there{nor}", fix)
-
-
-def _check_moved_test_set(split: str, name: str) -> None:
-    """Refuse a moved test set of your own, unless REPRO_LOCAL has a folder of the same name.
-
-    The corpus of a run has a fingerprint that shows whether a text is the same; a test set has
-    none. So the folder of the run's corpus must not be taken for it.
-    """
-    folder = own_folder(name)
-    if folder is None or folder.is_dir():
-        return
-    moved = os.environ.get(MOVED_TEXT)
-    if not _current_folder(folder).is_dir() or _current_folder(folder).name != folder.name:
-        nor = f", nor is a folder of that name in {MOVED_TEXT}={moved}" if moved else ""
-        raise InputError(
-            split,
-            f"is not there{nor}",
-            f"set {MOVED_TEXT} to the folder that holds it now, or to its parent",
-        )
-
-
-def _current_folder(folder: Path) -> Path:
-    """Return the folder that holds the text now: the given one, or that of REPRO_LOCAL."""
-    moved = os.environ.get(MOVED_TEXT)
-    if folder.is_dir() or not moved:
-        return folder
-    place = Path(os.path.expanduser(moved))
-    return place / folder.name if (place / folder.name).is_dir() else place
-
-
 def text_may_change(name: str) -> bool:
     """Return whether the text of this name may change: true without published checksums."""
     return not _find_record(name).checksums
@@ -405,7 +333,7 @@ def _read_sides(
 ) -> tuple[Sides, bool]:
     """Return the sides of all splits, and whether they came from the Hub."""
     if own := own_folder(name):
-        sides = record.read(_current_folder(own), languages, max_chars)
+        sides = record.read(current_folder(own), languages, max_chars)
         return {
             split: {language: compose_accents(side) for language, side in columns.items()}
             for split, columns in sides.items()
@@ -472,7 +400,7 @@ def _notes_on_folder(name: str, sides: Sides) -> list[str]:
     """Note the folder of your own files if it is not that of the name, and the unread files."""
     if not (folder := own_folder(name)):
         return []
-    place = _current_folder(folder)
+    place = current_folder(folder)
     notes = [f"read from {place}, since {folder} is not a folder"] if place != folder else []
     if unread := unread_files(
         place, {side.name for columns in sides.values() for side in columns.values()}

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from repro.data.text import TextLines, read_lines
+from repro.data.wit3 import read_segments, read_tagged
 from repro.errors import InputError, did_you_mean
 
 Sides = dict[str, dict[str, TextLines]]
 
-# XML entities. The ampersand comes last, otherwise "&amp;lt;" would become "<".
-ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 MAX_COLUMNS = 10  # a line of a table may be as long as this many sentences
 DEV_NAMES = ("dev", "val", "valid", "validation")
 # A BCP 47 code, with a script, a region and a variant: pt-BR, zh_Hans, es-419, sr-Latn-RS,
@@ -39,7 +38,6 @@ _WIT3_FILE = re.compile(
     r"(?:train\.tags|(?:IWSLT\d+\.)?(?P<talks>TEDX?)\.(?P<set>\w+))"
     rf"\.(?P<pair>{LANGUAGE}-{LANGUAGE})\.(?P<language>{LANGUAGE})(?:\.xml)?"
 )
-_SEGMENT = re.compile(r'<seg id="?\s*(\d+)\s*"?>(.*)</seg>')
 
 
 def read_folder(folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
@@ -377,7 +375,7 @@ def _read_wit3(
                     f"has {example} but not its side in '{language}'",
                     "unpack the whole archive",
                 )
-        read = _read_tagged if split == "train" else _read_segments
+        read = read_tagged if split == "train" else read_segments
         sides[split] = {
             language: read(folder / files[language], max_chars) for language in languages
         }
@@ -391,58 +389,3 @@ def _wit3_split(match: re.Match[str]) -> str:
         if match["set"] is None
         else ("tedx_" if match["talks"] == "TEDX" else "") + match["set"]
     )
-
-
-def _read_tagged(path: Path, max_chars: int) -> TextLines:
-    """Read training text without the lines that start with ``<``, which describe the talk."""
-    # The description of a talk may be longer than a sentence.
-    lines = read_lines(path, MAX_COLUMNS * max_chars)
-    kept = [place for place, line in enumerate(lines.lines) if not line.startswith("<")]
-    texts = [_unescape_xml(lines.lines[place]) for place in kept]
-    return _empty_too_long(lines, texts, [place + 1 for place in kept], max_chars)
-
-
-def _read_segments(path: Path, max_chars: int) -> TextLines:
-    """Read the ``<seg>`` lines of a dev or test set.
-
-    The files are read line by line, not by an XML parser: some archives contain a bare ``&``, and
-    a parser would fetch entities.
-    """
-    lines = read_lines(path, MAX_COLUMNS * max_chars)
-    texts: list[str] = []
-    numbers: list[int] = []
-    for number, line in zip(lines.numbers, lines.lines, strict=True):
-        if "<seg" not in line and number not in lines.too_long:
-            continue
-        match = _SEGMENT.search(line)
-        if match is None and number not in lines.too_long:
-            raise InputError(
-                f"{path.name}:{number}",
-                "has a <seg> that does not end on its line",
-                "take the file from the archive again",
-            )
-        texts.append(_unescape_xml(match[2]) if match else "")
-        numbers.append(number)
-    return _empty_too_long(lines, texts, numbers, max_chars)
-
-
-def _empty_too_long(
-    lines: TextLines, texts: list[str], numbers: list[int], max_chars: int
-) -> TextLines:
-    """Return the sentences of a file, with those that are too long emptied and listed."""
-    too_long = {
-        number: len(text)
-        for number, text in zip(numbers, texts, strict=True)
-        if len(text) > max_chars
-    }
-    texts = [
-        "" if number in too_long else text for number, text in zip(numbers, texts, strict=True)
-    ]
-    return TextLines(lines.name, texts, numbers, too_long | lines.too_long, lines.notes)
-
-
-def _unescape_xml(text: str) -> str:
-    """Replace the entities of XML by their characters."""
-    for entity, character in ENTITIES.items():
-        text = text.replace(entity, character)
-    return text.strip(" ")

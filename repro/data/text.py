@@ -127,7 +127,7 @@ def _read_stream(raw: BinaryIO, path: Path, max_chars: int) -> TextLines:
 
 
 def together(errors: Sequence[InputError], count: int | None = None) -> InputError:
-    """Return one error for many: the whole first one, and the number and places of others.
+    """Return one error for the many of a corpus: the first, and number and places of others.
 
     Args:
         errors: at least one; the fix is that of the first.

@@ -50,11 +50,13 @@ def measure_alignments(run: Run) -> dict[str, Any]:
 
 
 def _prepared(pair: AlignedPair, corpus: str) -> AlignedPair:
+    """Return a sentence pair with gold links as models read it, before alignments are measured."""
     source, target = prepare_lines(corpus, [pair.source, pair.target])
     return AlignedPair(source, target, pair.sure, pair.possible)
 
 
 def _with_scores(gold: GoldAlignments, kept: Sequence[AlignedPair], links: Table) -> dict[str, Any]:
+    """Return the fields of an alignment record: gold links, and the scores of each head."""
     about = {
         "name": gold.name,
         "sentences": len(kept),
@@ -74,7 +76,7 @@ def _with_scores(gold: GoldAlignments, kept: Sequence[AlignedPair], links: Table
 
 
 def scores_of(links: Table, gold: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the error rate, and the share of words that meet a gold link, of each head and mean.
+    """Return the alignment error rate of each head of a record, and its share of linked words.
 
     Args:
         links: the counts of every sentence.
@@ -93,6 +95,7 @@ def scores_of(links: Table, gold: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _score(sums: Sequence[int], gold: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an alignment record on one head, from its counted links."""
     links, sure, possible = sums
     return {
         "links": links,
@@ -104,7 +107,7 @@ def _score(sums: Sequence[int], gold: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_alignments(record: dict[str, Any]) -> Iterator[str | None]:
-    """Derive all scores of a record again from its counts; yield a message or None for each."""
+    """Derive the scores of a measured record again; yield a message or None for each."""
     derived = scores_of(record["tables"]["links"], record["gold"])
     yield None if len(derived) == len(record["scores"]) else "scores: not those of the counts"
     for stored, again in zip(record["scores"], derived, strict=False):
@@ -113,7 +116,7 @@ def check_alignments(record: dict[str, Any]) -> Iterator[str | None]:
 
 
 def check_gold(record: dict[str, Any]) -> Iterator[str | None]:
-    """Read the gold alignments of a record again; yield a message if they differ, else None.
+    """Read the gold links of a measured record again; yield a message if they differ, else None.
 
     Raises:
         MachineError: they are not at hand.
@@ -125,7 +128,7 @@ def check_gold(record: dict[str, Any]) -> Iterator[str | None]:
 
 
 def alignments_table(record: dict[str, Any]) -> str:
-    """Return a table of heads, means of layers, the mean of all and the diagonal.
+    """Return the table of a measured alignment record: heads, means, the diagonal.
 
     It has the error rate, and the share of target words with a gold link that meet one, for both
     kinds of query.
@@ -143,10 +146,12 @@ def alignments_table(record: dict[str, Any]) -> str:
 
 
 def _name(one: dict[str, Any]) -> str:
+    """Name a head, or a mean of heads, in the table of an alignment record."""
     if one["head"] != MEAN:
         return head_number(one["layer"], one["head"])
     return f"mean of {'all' if one['layer'] == MEAN else layer_name(one['layer'])}"
 
 
 def _cells(one: dict[str, Any]) -> list[str]:
+    """Return the two cells of a head in the table of an alignment record."""
     return [f"{100 * one['error_rate']:.1f}", f"{100 * one['met']:.1f}"]

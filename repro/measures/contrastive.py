@@ -1,6 +1,7 @@
 """Score a run on contrastive pairs: its suite, the accuracies, and the stored table."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -20,7 +21,7 @@ from repro.contrastive.scoring import (
 )
 from repro.contrastive.suites import ContrastiveSuite, minigerman_suite, suite_without_overlap
 from repro.core.config import DataConfig, from_dict
-from repro.data.corpora import load_once, prepare_lines
+from repro.data.corpora import cased_form, load_once, prepare_lines
 from repro.errors import InputError
 from repro.markdown import table
 from repro.records.sentences import Table
@@ -36,10 +37,11 @@ ITEMS_PER_TYPE, SUITE_SEED = 200, 1
 # Verification asks for the same suite for every record.
 @lru_cache(maxsize=4)
 def suite_of(data: DataConfig) -> ContrastiveSuite:
-    """Return the contrastive pairs that fit the training data of a run.
+    """Return the contrastive pairs to measure a run on, which fit its training data.
 
     The generated corpus has exact ones. Other corpora have generated errors in German references
-    and, from German into English, MuCoW without the items that the corpus is trained on.
+    and, from German into English, MuCoW without the items that the corpus is trained on. German
+    errors need capitals: pairs of a corpus without any are made from its cased form.
 
     Raises:
         InputError: there are none for its languages.
@@ -50,6 +52,8 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
     if {data.source, data.target} != {"en", "de"}:
         what = f"there are no contrastive pairs from {data.source} into {data.target}"
         raise InputError("contrastive pairs", what, "choose a corpus of English and German")
+    if cased := cased_form(data.corpus):
+        return _prepared(suite_of(replace(data, corpus=cased)), data.corpus)
     corpus = load_once(data.corpus, data.source, data.target)
     train = corpus.pairs("train", data.source, data.target)
     if data.target == "en":
@@ -61,7 +65,7 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
 
 @lru_cache(maxsize=2)
 def published_suites(data: DataConfig) -> tuple[ContrastiveSuite, ...]:
-    """Return the published pairs on human and on machine references, as models of a corpus read it.
+    """Return the published pairs to measure a run on, as models of its corpus read them.
 
     Pairs with a sentence of the training text are left out and counted.
 
@@ -78,15 +82,18 @@ def published_suites(data: DataConfig) -> tuple[ContrastiveSuite, ...]:
 
 
 def _prepared(suite: ContrastiveSuite, corpus: str) -> ContrastiveSuite:
+    """Return the suite to measure a run on as models read it, without unseen errors."""
     items = []
     for item in suite.items:
         source, reference, *contrastive = prepare_lines(
             corpus, [item.source, item.reference, *item.contrastive]
         )
-        items.append(
-            replace(item, source=source, reference=reference, contrastive=tuple(contrastive))
-        )
-    return replace(suite, items=tuple(items))
+        if reference not in contrastive:
+            items.append(
+                replace(item, source=source, reference=reference, contrastive=tuple(contrastive))
+            )
+    unseen = Counter({"the error is not seen in lower case": len(suite.items) - len(items)})
+    return replace(suite, items=tuple(items), skipped=suite.skipped + unseen)
 
 
 def measure_published_pairs(run: Run) -> dict[str, Any]:
@@ -100,14 +107,14 @@ def measure_published_pairs(run: Run) -> dict[str, Any]:
 
 
 def published_pairs_table(record: dict[str, Any]) -> str:
-    """Return the accuracy by type of error on human and on machine references, side by side."""
+    """Return the table of a measured record: accuracy on both kinds of reference."""
     return accuracy_by_reference_table(
         {"": [accuracies(result) for result in contrastive_results(record)]}
     )
 
 
 def accuracy_by_reference_table(systems: Mapping[str, Sequence[Sequence[Accuracy]]]) -> str:
-    """Return accuracies by type of error with 95 % intervals, both kinds of reference side by side.
+    """Return the table of measured accuracies by error type and kind of reference.
 
     Args:
         systems: by name of the system, for each kind of reference in the order of `FILES`, the
@@ -128,15 +135,10 @@ def accuracy_by_reference_table(systems: Mapping[str, Sequence[Sequence[Accuracy
         for number in range(len(FILES)):
             one = first[number].get(error)
             row.append(f"{one.total:,}" if one else "0")
-            row += [_in_percent(kinds[number].get(error)) for kinds in by_type.values()]
+            found = [kinds[number].get(error) for kinds in by_type.values()]
+            row += [accuracy.cell() if accuracy else "-" for accuracy in found]
         rows.append(row)
     return table(header, rows)
-
-
-def _in_percent(found: Accuracy | None) -> str:
-    if found is None:
-        return "-"
-    return f"{100 * found.value:.1f} ({100 * found.low:.0f} to {100 * found.high:.0f})"
 
 
 def measure_contrastive(run: Run) -> dict[str, Any]:
@@ -155,7 +157,7 @@ def measure_contrastive(run: Run) -> dict[str, Any]:
 
 
 def pack_results(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Move the items of contrastive results into a table.
+    """Move the items of measured contrastive results into a table of the record.
 
     It has a row per scored sentence; candidate 0 is the reference.
     """
@@ -188,7 +190,7 @@ def contrastive_results(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _unpack_items(table: Table) -> dict[int, dict[str, Any]]:
-    """Return the items of each result by its number."""
+    """Return the items of each result in a contrastive record's table, by result."""
     numbers, candidates, values = (
         table[name].tolist() for name in ("result", "candidate", "cross_entropy")
     )
@@ -223,7 +225,7 @@ def _unpack_items(table: Table) -> dict[int, dict[str, Any]]:
 
 
 def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
-    """Derive all accuracies of a record again; yield a message or None for each.
+    """Derive the accuracies of a measured record again; yield a message or None for each.
 
     Raises:
         DamagedFileError: accuracies do not follow from the stored cross entropies.
@@ -234,7 +236,7 @@ def check_contrastive(record: dict[str, Any]) -> Iterator[str | None]:
 
 
 def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
-    """Make the pairs of a record again; yield a message per result that differs, else None.
+    """Make the pairs of a measured record again; yield a message per result that differs.
 
     Raises:
         MachineError: the text of the pairs is not at hand.
@@ -245,14 +247,14 @@ def check_pairs(record: dict[str, Any]) -> Iterator[str | None]:
 
 
 def check_published_pairs(record: dict[str, Any]) -> Iterator[str | None]:
-    """Read the published pairs of a record again, as `check_pairs` does."""
+    """Read the published pairs of a measured record again, as `check_pairs` does."""
     suites = published_suites(from_dict(DataConfig, record["config"]["data"]))
     for result, suite in zip(contrastive_results(record), suites, strict=True):
         yield _difference(result, suite)
 
 
 def _difference(result: dict[str, Any], suite: ContrastiveSuite) -> str | None:
-    """Say how a result differs from its suite, if it does."""
+    """Say how a result in a contrastive record differs from its suite, if it does."""
     types, origins = result["items"]["type"], result["items"]["origin"]
     if result["suite"]["sha256"] != suite.fingerprint:
         return f"pairs: differ from those of {suite.name}"

@@ -37,7 +37,8 @@ from repro.core.batches import Batch, EncodedPairs, cut_by_tokens
 from repro.core.config import DataConfig
 from repro.core.decoding import Translator
 from repro.core.subwords import Subwords
-from repro.data.corpora import check_text_is_found, load_once
+from repro.data.corpora import load_once
+from repro.data.own_text import check_text_is_found
 from repro.data.parallel import ParallelCorpus
 from repro.errors import InputError, check_kind
 from repro.generated import minigerman
@@ -144,21 +145,21 @@ def describe_heads(
     }
 
 
-def encoder_roles(run: Run, split: str = "dev") -> list[list[list[str]]]:
-    """Return the roles of the encoder heads of a run, by layer, as in the record of its heads.
+def encoder_roles(run: Run) -> list[list[list[str]]]:
+    """Return the roles of the encoder heads of a run on dev, by layer, as in its head record.
 
     Relevance is not measured, so it is quick. Shut heads have roles, too: their weights are there.
 
     Raises: as `describe_heads`.
     """
     data, corpus, translator = run.config.data, _corpus_of(run), load_translator(run)
-    sources, refs = corpus.pairs(split, data.source, data.target)
+    sources, refs = corpus.pairs("dev", data.source, data.target)
     counts = _counts_of_train(translator.subwords, corpus, data)
     batches = [
         (batch.src, batch.tgt_in) for batch in _batches(translator, sources, refs, BATCH_TOKENS)
     ]
     statistics = measure_heads(translator.model, batches, counts)["encoder_self"]
-    treebank, syntactic = find_treebank(data, split, sources), None
+    treebank, syntactic = find_treebank(data, "dev", sources), None
     if treebank is not None:
         model, subwords = translator.model, translator.subwords
         syntactic = measure_syntax(model, subwords, sources, treebank.parses).syntactic
@@ -168,7 +169,7 @@ def encoder_roles(run: Run, split: str = "dev") -> list[list[list[str]]]:
 def _counts_of_train(
     subwords: Subwords, corpus: ParallelCorpus, data: DataConfig
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the count of each id in the training pairs, of source and of target."""
+    """Count the ids in the training pairs, to measure how often heads point to rare ones."""
     source, target = (
         count_tokens(subwords, side[: data.train_pairs])
         for side in corpus.pairs("train", data.source, data.target)
@@ -177,7 +178,7 @@ def _counts_of_train(
 
 
 def _corpus_of(run: Run) -> ParallelCorpus:
-    """Return the corpus of a run, in the version that it was trained on."""
+    """Return the corpus whose heads are measured, in the version that the run was trained on."""
     data = run.config.data
     check_text_is_found(data.corpus, run.path)
     corpus = load_once(data.corpus, data.source, data.target)
@@ -196,7 +197,7 @@ def _first_pairs(
     limit: int | None,
     relevance_sentences: int,
 ) -> tuple[list[str], list[str]]:
-    """Return the first sentences of a split (all without a limit) and their references.
+    """Return the sentences of a split to measure heads on, with references.
 
     Raises:
         InputError: no sentence is left.
@@ -219,7 +220,7 @@ def _first_pairs(
 
 
 def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treebank | None:
-    """Return the gold trees of the generated corpus, or parses of other English; else None.
+    """Return the trees to measure a run's heads on: gold ones, or parses; else None.
 
     Raises:
         MachineError: the parser is not installed.
@@ -241,7 +242,7 @@ def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treeb
 
 
 def pud(data: DataConfig) -> Treebank:
-    """Return the gold trees of PUD in the source language.
+    """Return the gold trees of PUD in the source language, for measuring syntactic heads.
 
     Raises:
         MachineError: PUD is not at hand in this language.
@@ -251,7 +252,7 @@ def pud(data: DataConfig) -> Treebank:
 
 
 def count_tokens(subwords: Subwords, sentences: Sequence[str]) -> np.ndarray:
-    """Count the occurrences of each subword id in sentences, `(vocab,)`."""
+    """Count each subword id in sentences, to measure rare ones, `(vocab,)`."""
     counts = np.zeros(len(subwords), dtype=np.int64)
     for start in range(0, len(sentences), CHUNK):
         ids = chain.from_iterable(subwords.encode(list(sentences[start : start + CHUNK])))
@@ -266,7 +267,7 @@ class _Clock:
         self.seconds: dict[str, float] = {}
 
     def time(self, name: str, measure: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function and record its time."""
+        """Call a function, and add its seconds to those that a head record keeps."""
         start = time.perf_counter()
         found = measure(*arguments)
         self.seconds[name] = round(time.perf_counter() - start, 1)
@@ -300,7 +301,7 @@ def _measure_importance(
 def _batches(
     translator: Translator, sources: Sequence[str], targets: Sequence[str], batch_tokens: int
 ) -> list[Batch]:
-    """Group pairs of similar length into batches.
+    """Group the pairs whose heads are measured into batches of similar length.
 
     A blank source without an end mark has no token to attend to, and is left out.
     """
@@ -335,6 +336,8 @@ def _site_fields(
 
 
 def _syntax_fields(found: SyntaxStatistics) -> dict[str, Any]:
+    """Return the fields of a head record on grammatical relations."""
+
     def by_name(values: np.ndarray) -> dict[str, dict[str, Any]]:
         return {
             name: dict(zip(DIRECTIONS, map(_to_json, rows), strict=True))
@@ -354,6 +357,7 @@ def _syntax_fields(found: SyntaxStatistics) -> dict[str, Any]:
 
 
 def _padded(layer: np.ndarray | None, width: int) -> np.ndarray:
+    """Return a layer's numbers in a head record, as wide as the widest layer; NaN = no head."""
     row = np.full(width, np.nan)
     if layer is not None:
         row[: len(layer)] = layer
@@ -361,7 +365,7 @@ def _padded(layer: np.ndarray | None, width: int) -> np.ndarray:
 
 
 def _to_json(value: Any) -> Any:
-    """Convert an array to nested lists: whole numbers as int, others rounded, NaN as None."""
+    """Convert an array to the lists of a head record: rounded, and NaN as None."""
     if isinstance(value, np.ndarray):
         return [_to_json(row) for row in value] if value.ndim else _to_json(value.item())
     value = float(value)

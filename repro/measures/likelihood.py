@@ -16,7 +16,7 @@ DECIMALS = 4  # of nats: later digits depend on the order of summation
 def likelihood_tables(
     translator: Translator, sources: list[str], refs: list[str]
 ) -> dict[str, Table]:
-    """Return the table `likelihood` of a test set: `nll` in nats, and `tokens` with the end mark.
+    """Measure the likelihood of a test set's references: nats and tokens of each.
 
     A model that cannot read one of the references, since it is too long, has no such table.
 

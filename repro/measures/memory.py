@@ -24,7 +24,7 @@ PAIRS = 4
 
 @cache
 def bytes_per_token(config: RunConfig) -> float:
-    """Return the bytes that an update keeps for each further target token of its batch.
+    """Measure the bytes that an update keeps for each further target token of its batch.
 
     Memory that does not depend on the batch cancels: parameters, or the gradient of the loss. Pairs
     have `STEPS` tokens per side; the choice of tokens does not matter.
@@ -38,7 +38,7 @@ def bytes_per_token(config: RunConfig) -> float:
 
 
 def _kept_bytes(model: Transformer, config: RunConfig, num_pairs: int) -> tuple[int, int]:
-    """Return (bytes kept, target tokens) of an update on a number of pairs."""
+    """Measure (bytes kept, target tokens) of an update on a number of pairs."""
     ids = [[EOS_ID] * (STEPS - 1)] * num_pairs  # and an end mark
     batch = EncodedPairs(ids, ids, config.model.source_end_mark).batch(range(num_pairs))
     kept: dict[int, int] = {}

@@ -63,7 +63,7 @@ def sweep(
     report: Callable[[str], None] = print,
     **options: Any,
 ) -> list[PruningPoint]:
-    """Prune a finished run to several sizes; finished prunings are reused.
+    """Prune a run to several sizes, to be measured; finished prunings are reused.
 
     Args:
         base: a finished run in the folder of runs.
@@ -173,12 +173,12 @@ def next_penalty(counts: Mapping[float, int], wanted: int) -> float | None:
 
 
 def _rounded_penalty(penalty: float) -> float:
-    """Round a penalty to three significant digits."""
+    """Round a penalty for pruning to three significant digits."""
     return float(f"{penalty:.3g}")
 
 
 def nearest_point(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
-    """Return the point whose number of heads is nearest to the wanted one.
+    """Return the measured pruning whose number of heads is nearest to the wanted one.
 
     Of several, it is the one with most heads, then with the lowest penalty. Scores do not count:
     they are of a test set.
@@ -193,7 +193,7 @@ def nearest_point(points: Iterable[PruningPoint], wanted: int) -> PruningPoint:
 
 
 def pruning_point(run: Run, split: str = "test") -> PruningPoint:
-    """Return the point of a finished pruning run, with the BLEU of its gated model.
+    """Measure a finished pruning run: heads left, and the BLEU of its gated model.
 
     Raises:
         InputError: not finished, or a model without gates.
@@ -238,6 +238,7 @@ def measure_pruning(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def _measure_one(run: Run) -> dict[str, Any]:
+    """Return the pruning record of a run: several sizes by each series of sites."""
     series: dict[str, Any] = {}
     records: list[dict[str, Any]] = []
     whole = kept_heads(load_model(run))
@@ -263,7 +264,7 @@ def _measure_one(run: Run) -> dict[str, Any]:
 
 
 def _against_scratch(gated: Run) -> tuple[dict[str, str], list[dict[str, Any]]]:
-    """Cut a pruned model, train it on, and train its shape from scratch for as many updates.
+    """Measure a pruned model against its shape trained from scratch, equally long.
 
     Returns:
         The digests of the three configurations, and their score records.
@@ -282,7 +283,7 @@ def _against_scratch(gated: Run) -> tuple[dict[str, str], list[dict[str, Any]]]:
 
 
 def wanted_heads(name: str, num_heads: int) -> list[int]:
-    """Return the numbers of heads that a series of pruned models aims at."""
+    """Return the numbers of heads at which a pruning record measures a model."""
     return [max(1, int(share * num_heads)) for share in SHARES[name]]
 
 
@@ -307,6 +308,7 @@ def penalties_tried(name: str, num_heads: int, heads: Mapping[float, int]) -> li
 
 
 def _point_fields(point: PruningPoint) -> dict[str, Any]:
+    """Return the fields of a pruning record on one pruned model."""
     model = load_model(point.run)
     return {
         "run": point.run.name,

@@ -66,7 +66,7 @@ def measure_maps(run: Run) -> dict[str, Any]:
     }
 
 
-def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
+def measure_masks(run: Run) -> dict[str, Any]:
     """Translate a test set with each head masked in all encoder layers, one at a time.
 
     Only translations that the mask changes are kept, with the index of their sentence. Mask 0 is
@@ -75,9 +75,9 @@ def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
     """
     data = run.config.data
     sources, refs = load_corpus(data.corpus, data.source, data.target).pairs(
-        split, data.source, data.target
+        "test", data.source, data.target
     )
-    scored = evaluate_run(run, split)
+    scored = evaluate_run(run)
     whole = hypotheses_of(scored)
     translator = load_translator(run)
     places = heads_of(translator.model, "encoder_self")
@@ -95,11 +95,11 @@ def measure_masks(run: Run, split: str = "test") -> dict[str, Any]:
         "masks": masks_table(rows, refs, data.target),
         "references": scored["tables"]["references"],
     }
-    return {"split": split, "masks": heads, "tables": tables}
+    return {"split": "test", "masks": heads, "tables": tables}
 
 
 def masks_table(rows: Sequence[tuple[int, int, str]], refs: list[str], target: str) -> Table:
-    """Return the table of masked translations.
+    """Return the table of a measured record: translations with a head masked.
 
     Args:
         rows: (number of the mask, index of the sentence, translation).
@@ -114,7 +114,7 @@ def masks_table(rows: Sequence[tuple[int, int, str]], refs: list[str], target: s
     )
 
 
-def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
+def measure_off_diagonal(run: Run) -> dict[str, Any]:
     """Return the share of off-diagonal tokens in each sentence, by self-attention site.
 
     A token is off the diagonal if its attention is strongest two or more positions away. In the
@@ -123,7 +123,7 @@ def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
     """
     data = run.config.data
     texts = load_corpus(data.corpus, data.source, data.target).pairs(
-        split, data.source, data.target
+        "test", data.source, data.target
     )
     translator = load_translator(run, "cpu")
     src, tgt = map(translator.subwords.encode, texts)
@@ -136,7 +136,7 @@ def measure_off_diagonal(run: Run, split: str = "test") -> dict[str, Any]:
         for site, ids in (("encoder_self", batch.src), ("decoder_self", batch.tgt_in)):
             found = off_diagonal(getattr(weights, site), site, ids, ids).nanmean(dim=1).nan_to_num()
             shares[site] += [round(share, 4) for share in found.tolist()]
-    return {"split": split, "shares": shares}
+    return {"split": "test", "shares": shares}
 
 
 MEASURES: dict[str, Callable[[Run], dict[str, Any]]] = {

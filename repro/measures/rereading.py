@@ -31,7 +31,7 @@ def check_search(
     search: SearchConfig,
     where: str,
 ) -> None:
-    """Score some hypotheses of a search again, all tokens at once, and compare the scores.
+    """Measure some translations again, all tokens at once, and compare with the search.
 
     Args:
         translator: the searching model.
@@ -78,7 +78,7 @@ def check_search(
 def _read_at_once(
     model: Transformer, src: list[list[int]], hypotheses: list[Hypothesis]
 ) -> list[float]:
-    """Return the log-probability of each translation with its end mark, as search counts it."""
+    """Measure the log-probability of each translation, as search counts it."""
     device = next(model.parameters()).device
     tgt_in, tgt_out = (
         pad([[*before, *ids, *after] for ids, _, _ in hypotheses]).to(device)
@@ -91,7 +91,7 @@ def _read_at_once(
 
 
 def _site_that_differs(model: Transformer, source: list[int], ids: list[int]) -> str:
-    """Return the site of the first decoder attention whose step-by-step output differs."""
+    """Return the site whose outputs differ between a search and a measurement at once."""
     places = {site: layers for site, layers in model.attentions().items() if site != "encoder_self"}
     order = [
         (site, layers[number])
@@ -116,7 +116,7 @@ def _site_that_differs(model: Transformer, source: list[int], ids: list[int]) ->
 def _outputs(
     model: Transformer, src: Tensor, pieces: list[Tensor], modules: Sequence[nn.Module]
 ) -> list[Tensor]:
-    """Return the outputs of modules for a target read in pieces, `(1, tgt_len, embed_dim)` each."""
+    """Return the outputs of modules, measured on a target in pieces as a search reads it."""
     seen: list[list[Tensor]] = [[] for _ in modules]
     hooks = [
         module.register_forward_hook(lambda _m, _i, out, kept=kept: kept.append(out))

@@ -12,16 +12,8 @@ from repro.core.batches import EncodedPairs
 from repro.core.config import RunConfig
 from repro.core.decoding import SearchConfig
 from repro.core.training import evaluate_nll
-from repro.data.corpora import (
-    MOVED_TEXT,
-    check_text_is_found,
-    is_text_moved,
-    load_once,
-    load_pairs,
-    own_folder,
-    task_of,
-    text_may_change,
-)
+from repro.data.corpora import load_once, load_pairs, task_of, text_may_change
+from repro.data.own_text import MOVED_TEXT, check_text_is_found, is_text_moved, own_folder
 from repro.data.parallel import column_digest
 from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.measures.likelihood import likelihood_tables
@@ -45,7 +37,7 @@ Pairs = tuple[list[str], list[str]]  # sources and references
 def evaluate_run(
     run: Run, split: str = "test", search: SearchConfig | None = None, quiet: bool = True
 ) -> dict[str, Any]:
-    """Translate and score a split with a finished run.
+    """Measure the scores of a run: translate a split, and return the score record.
 
     The record is kept in the run's folder, if that is writable, and reused. A kept record that is
     damaged, edited, or based on other text is made again. One that is older than the likelihood of
@@ -118,7 +110,7 @@ def evaluate_run(
 
 
 def dev_loss(run: Run) -> float:
-    """Return the mean negative log-likelihood of the target tokens of dev, in nats.
+    """Measure the mean negative log-likelihood of the target tokens of dev, in nats.
 
     It is that of the final parameters: the last one in the log, or measured where they average
     several checkpoints.
@@ -137,7 +129,7 @@ def dev_loss(run: Run) -> float:
 
 
 def _check_version(run: Run) -> None:
-    """Refuse a run that was trained on another version of its corpus.
+    """Refuse to measure a run that was trained on another version of its corpus.
 
     Your own text may have changed, unless its folder is said to have moved.
     """
@@ -188,7 +180,7 @@ def _kept_record(
 
 
 def describe_run(run: Run) -> dict[str, Any]:
-    """Return the fields that records of all kinds have about their run."""
+    """Return the fields about a run that the records of all measures begin with."""
     origin = run.provenance()
     if changed := changed_code(run):
         origin |= {"inexact": [*origin.get("inexact", []), changed]}

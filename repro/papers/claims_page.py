@@ -22,7 +22,7 @@ from repro.papers.verdicts import (
 from repro.plots.description import describe
 from repro.plots.vector import svg
 
-SCALES = ("smoke", "multi30k", "tatoeba", "enja", "iwslt16")
+SCALES = ("smoke", "multi30k", "multi30k-long", "tatoeba", "enja", "iwslt16")
 COLUMNS = 100
 MARGINS = "MARGINS.md"  # beside the verdicts
 
@@ -63,19 +63,19 @@ def claims_page(folder: Path) -> str:
 
 
 def _figures(folder: Path) -> dict[str, Figure]:
-    """Return the forest plots of the papers with a number on real text, by paper."""
+    """Return the forest plots of all papers with a claim measured on real text."""
     shown = shown_verdicts(folder)
     papers = [paper for paper in map(load_paper, PAPERS) if has_numbers(paper, shown)]
     return {paper.name: forest(paper, shown) for paper in papers}
 
 
 def effects_pictures(folder: Path) -> dict[str, bytes]:
-    """Return the forest plots of a folder of results by their file names."""
+    """Return the forest plots of the papers' claims by their file names."""
     return {f"{name}.svg": svg(figure) for name, figure in _figures(folder).items()}
 
 
 def margins_page() -> str:
-    """Return all claims with their bounds, and when and why each was fixed."""
+    """Return the page of all papers' claims with bounds, and when and why each was fixed."""
     parts = [
         "# Margins, and the day on which each was fixed",
         "Generated from the claims by `repro results --update`. A verdict compares numbers with "
@@ -104,7 +104,7 @@ def margins_page() -> str:
 
 
 def wrapped(part: str) -> str:
-    """Return a part of a page with its prose wrapped; tables, lists and links keep their lines."""
+    """Return a part of the claims page with its prose wrapped; tables and links keep lines."""
     if part.startswith(("|", "-", "[", "#", "!", "`")):
         return part
     return textwrap.fill(part, COLUMNS, break_long_words=False, break_on_hyphens=False)

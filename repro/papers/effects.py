@@ -33,17 +33,17 @@ class PaperEffect:
 
     @property
     def number(self) -> str:
-        """What the number is, in words."""
+        """What the number of the paper's claim is, in words."""
         return number_in_words(self.condition)
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
-        """The least and the largest number with which the claim holds; None where it has none."""
+        """The bounds within which the paper's claim holds; None where it has none."""
         return getattr(self.condition, "at_least", None), getattr(self.condition, "at_most", None)
 
     @property
     def is_of_bleu(self) -> bool:
-        """Whether it is a difference in BLEU, and not in BLEU per word or between groups."""
+        """Whether the paper's claim is on BLEU, and not on BLEU per word or by group."""
         numbers = [judged.found for judged in self.found.values() if judged.found]
         return "BLEU" in self.condition.describe() and all(
             number.unit == "BLEU" for number in numbers
@@ -73,7 +73,7 @@ def has_numbers(paper: Paper, verdicts: Verdicts) -> bool:
 
 
 def has_number(effect: PaperEffect) -> bool:
-    """Whether an effect was measured at any scale."""
+    """Whether the effect that a paper claims was measured at any scale."""
     return any(judged.found for judged in effect.found.values())
 
 
@@ -92,7 +92,7 @@ def effects_table(paper: Paper, verdicts: Verdicts) -> str:
 
 
 def _range_of(printed: tuple[PrintedEffect, ...]) -> str:
-    """Return the printed numbers, the least and the largest of several, and where they are."""
+    """Return the numbers that a paper prints for an effect, as a range, and their places."""
     if not printed:
         return "-"
     values = [effect.value for effect in printed]
@@ -103,6 +103,7 @@ def _range_of(printed: tuple[PrintedEffect, ...]) -> str:
 
 
 def _cell(judged: Judged | None) -> str:
+    """Return our number for a paper's claim, and its outcome, as a table cell."""
     if judged is None:
         return "not run"
     number = f"{judged.found.measured() if judged.found else judged.reason}: {judged.outcome}"

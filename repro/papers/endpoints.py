@@ -26,7 +26,7 @@ class Apart(NamedTuple):
 
 
 def apart(evidences: Iterable[Evidence], of: Setting, against: Setting) -> list[Apart]:
-    """Return a difference in each direction of each scale that has its records and likelihoods."""
+    """Return the parts of a paper's difference in BLEU, for each direction and scale."""
     found = []
     for evidence in evidences:
         for reverse in (False, True):
@@ -46,7 +46,7 @@ def apart(evidences: Iterable[Evidence], of: Setting, against: Setting) -> list[
 
 
 def apart_table(found: Iterable[Apart]) -> str:
-    """Return a table of differences taken apart, with their intervals; a row a direction."""
+    """Return the table of a paper's differences taken apart, a row a direction."""
     header = [
         "direction",
         "seeds",
@@ -74,7 +74,7 @@ def apart_table(found: Iterable[Apart]) -> str:
 
 
 def disagreement(found: Iterable[Apart], name: str, base: str) -> str:
-    """Return two sentences on whether BLEU and likelihood say the same of all directions."""
+    """Say whether BLEU and likelihood agree on a paper's difference in all directions."""
     found = list(found)
     up = sum(one.bleu.value > 0 for one in found)
     worth = [one.likelihood.value / NATS_PER_BLEU for one in found]

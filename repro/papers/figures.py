@@ -35,7 +35,7 @@ PATTERNS_EXPLAINED = (
 def gap_figure(
     evidence: Evidence, settings: Sequence[Setting], column: str, edges: Sequence[float], what: str
 ) -> Figures:
-    """Draw differences to the first setting by bins of the test set, with 95 % intervals."""
+    """Draw a paper's figure of differences to the first setting, by bins of the test set."""
     first, others = settings[0], evidence.scored(settings[1:])
     found = {
         str(setting): evidence.gap_by([(1, setting), (-1, first)], column, edges)
@@ -55,7 +55,7 @@ def gap_figure(
 
 
 def gap_curve_figure(evidence: Evidence, settings: Sequence[Setting]) -> Figures:
-    """Draw the gap of each setting to the first in dev likelihood, over the updates of training.
+    """Draw a paper's figure of the gap in dev likelihood, over the updates of training.
 
     Settings whose records have no curve are left out. Without any, the figure is not there.
     """
@@ -75,7 +75,7 @@ def gap_curve_figure(evidence: Evidence, settings: Sequence[Setting]) -> Figures
 
 
 def _band(gaps: Sequence[Estimate]) -> Measured:
-    """Return gaps with the ends of their intervals, which are unknown without several seeds."""
+    """Return the gaps of a paper's figure with the ends of their intervals."""
     ends = [gap.ends if gap.counts_seeds else (math.nan, math.nan) for gap in gaps]
     return Measured([gap.value for gap in gaps], *zip(*ends, strict=True))
 
@@ -83,7 +83,7 @@ def _band(gaps: Sequence[Estimate]) -> Measured:
 def masked_length_figure(
     evidence: Evidence, setting: Setting, head: str, column: str, edges: Sequence[float], what: str
 ) -> Figures:
-    """Draw the change in BLEU from masking a head, by bins of the test set."""
+    """Draw a paper's figure of the change in BLEU from masking a head, by bins."""
     bins = evidence.bins(setting, column, edges)
     losses = [evidence.masked(setting, head, inside) for _, _, inside in bins]
     measured = _measured(losses, sign=-1)
@@ -97,14 +97,14 @@ def masked_length_figure(
 
 
 def _measured(estimates: Sequence[Estimate], sign: int = 1) -> Measured:
-    """Return numbers, or their negatives, with the ends of their intervals."""
+    """Return the numbers of a paper's figure, or their negatives, with their intervals."""
     ends = [sorted(sign * end for end in estimate.ends) for estimate in estimates]
     values = [sign * estimate.value for estimate in estimates]
     return Measured(values, [low for low, _ in ends], [high for _, high in ends])
 
 
 def _interval_note(estimates: Iterable[Estimate]) -> str:
-    """Return the addition to a title whose intervals exclude seed-to-seed variation."""
+    """Return the note in a paper's figure that its intervals exclude seeds."""
     return (
         ""
         if all(estimate.counts_seeds for estimate in estimates)
@@ -113,7 +113,7 @@ def _interval_note(estimates: Iterable[Estimate]) -> str:
 
 
 def map_figures(evidence: Evidence, setting: Setting, site: str) -> Figures:
-    """Draw the attention maps of all heads of a site, on the sentence of the record."""
+    """Draw a paper's figure of attention maps: all heads of a site, on the record's sentence."""
     record = evidence.one("maps", setting)
     queries = record["source"] if site == "encoder_self" else record["target"]
     keys = record["target"] if site == "decoder_self" else record["source"]
@@ -192,7 +192,7 @@ def divergence_figures(evidence: Evidence, settings: Sequence[Setting]) -> Figur
 
 
 def relevance_figures(evidence: Evidence, setting: Setting) -> Figures:
-    """Draw confidence, relevance and roles of the encoder's heads.
+    """Draw the papers' figures of confidence, relevance and roles of encoder heads.
 
     Source: Voita et al. 2019, Figures 1 and 2.
     """
@@ -211,7 +211,7 @@ def rare_words_figure(evidence: Evidence, setting: Setting) -> Figures:
 
 
 def head_figures(record: Record) -> Figures:
-    """Draw relevance, confidence, roles and distances of the heads in one record."""
+    """Draw the papers' figures of the heads in one record: relevance, roles, distances."""
     sites = record["sites"]
     confidence, relevance = (
         np.array(sites["encoder_self"][name], dtype=float) for name in ("confidence", "relevance")
@@ -234,7 +234,7 @@ def head_figures(record: Record) -> Figures:
 
 
 def length_cost_figure(_evidence: Evidence) -> Figures:
-    """Draw the measured cost of one attention layer by length, if benchmarks are at hand."""
+    """Draw a paper's figure of the cost of an attention layer by length, if benchmarked."""
     measured = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "scaling.json"
     # An installed package has no repository around it.
     if not measured.exists():
@@ -244,7 +244,7 @@ def length_cost_figure(_evidence: Evidence) -> Figures:
 
 
 def layer_cost(rows: Iterable[dict[str, Any]]) -> Figure:
-    """Draw the time `ms` of a layer against sentence `length`, one line per `name`."""
+    """Draw a paper's figure of the time `ms` of a layer by `length`, a line per `name`."""
     lines: dict[str, tuple[list[float], list[float]]] = {}
     for row in rows:
         lengths, costs = lines.setdefault(row["name"], ([], []))
@@ -260,7 +260,7 @@ def accuracy_figure(
     masked: str | None = None,
     where: str = "",
 ) -> Figures:
-    """Draw the accuracy on one type of contrastive pair by distance, also with a head masked.
+    """Draw a paper's figure of accuracy on contrastive pairs by distance.
 
     Args:
         evidence, error, settings, masked: see `distances_by_system`.
@@ -281,6 +281,6 @@ def accuracy_figure(
 
 
 def _patterns(spec: str, site: str, num_heads: int, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the weights of each head of a variant without queries, on `EXAMPLE_WORDS`."""
+    """Return the weights of fixed heads on `EXAMPLE_WORDS`, for a paper's first figure."""
     matrices = weights(spec, site=site, num_heads=num_heads, words=EXAMPLE_WORDS)
     return dict(zip(names, matrices.numpy(), strict=True))

@@ -53,6 +53,7 @@ def forest(paper: Paper, verdicts: Verdicts) -> Figure:
 
 
 def _group(effect: PaperEffect) -> str:
+    """Return the panel of a paper's effect in the forest plot, by unit and size."""
     if not effect.is_of_bleu:
         return OTHERS
     largest = max(map(abs, _as_drawn(effect, "").numbers()))
@@ -60,7 +61,7 @@ def _group(effect: PaperEffect) -> str:
 
 
 def _drawn(effects: Iterable[PaperEffect]) -> Iterable[Effect]:
-    """Yield effects as they are drawn, each claim named once."""
+    """Yield the effects of a paper as the forest plot shows them, each claim named once."""
     last = ""
     for effect in effects:
         name = effect.claim.name
@@ -69,6 +70,7 @@ def _drawn(effects: Iterable[PaperEffect]) -> Iterable[Effect]:
 
 
 def _as_drawn(effect: PaperEffect, heading: str) -> Effect:
+    """Return an effect that a paper claims as the forest plot shows it."""
     return Effect(
         heading,
         effect.condition.describe().replace(">=", "≥").replace("<=", "≤"),
@@ -79,6 +81,7 @@ def _as_drawn(effect: PaperEffect, heading: str) -> Effect:
 
 
 def _row(scale: str, judged: Judged) -> EffectRow:
+    """Return the line of a scale in the forest plot of a paper's claim."""
     if judged.found is None:
         return EffectRow(scale, None, "none")
     likelihood = judged.likelihood
@@ -87,13 +90,14 @@ def _row(scale: str, judged: Judged) -> EffectRow:
 
 
 def _reading(judged: Judged, unit: float = 1.0) -> Reading:
-    """Return the number of a condition in units of another size."""
+    """Return the number of a paper's claim for the forest plot, in another unit."""
     assert judged.found is not None
     value, low, high = (number / unit for number in (judged.found.value, *judged.found.ends))
     return Reading(value, low, high, OUTCOMES_DRAWN.get(judged.outcome, "undecided"))
 
 
 def _number(found: Estimate) -> str:
+    """Write the number of a paper's claim beside its line in the forest plot."""
     if found.unit:
         return f"{found.value:+.2f}"
     return f"{found.value:,}" if isinstance(found.value, int) else f"{found.value:.3g}"

@@ -20,7 +20,7 @@ ABOUT = ("kind", "corpus", "source", "target", "system", "group", "seed", "run",
 
 
 def results(what: What = "scores", folder: str | Path = "results") -> pd.DataFrame:
-    """Return stored results as a frame, one row each; missing values are None or NaN.
+    """Return the results on all papers as a pandas frame; missing values are None or NaN.
 
     Args:
         what: `records`, `scores` or `verdicts`.
@@ -56,6 +56,7 @@ def results(what: What = "scores", folder: str | Path = "results") -> pd.DataFra
 
 
 def _records(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `results("records")`: stored records of all kinds."""
     for record in load_records(folder, None):
         origin = record["provenance"]
         made = {name: origin.get(name) for name in ("device", "commit", "started")}
@@ -63,6 +64,7 @@ def _records(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _about(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what every row of `results` says of the record behind it."""
     data = record["config"]["data"]
     kept = {name: record.get(name) for name in ("system", "seed", "run", "split")}
     found = kept | {name: data[name] for name in ("corpus", "source", "target")}
@@ -71,6 +73,7 @@ def _about(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scores(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `results("scores")`, each with the costs of its training."""
     for record in load_records(folder):
         training = record["training"]
         costs = {
@@ -95,7 +98,7 @@ def _scores(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _lengths(record: dict[str, Any], metric: str) -> dict[str, float]:
-    """Return the brevity penalty of BLEU and its lengths; empty for other metrics."""
+    """Return the columns of `results` on length: BLEU's penalty and its lengths."""
     if metric not in ("BLEU", TOKENISED):
         return {}
     found = lengths_of(record, metric)
@@ -107,6 +110,7 @@ def _lengths(record: dict[str, Any], metric: str) -> dict[str, float]:
 
 
 def _verdicts(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `results("verdicts")` on the papers' claims, one per condition."""
     if not folder.is_dir():
         raise InputError(
             str(folder), "is no folder of results", "name the folder that `repro run` made"
@@ -130,6 +134,7 @@ def _verdicts(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _conditions(verdict: Verdict) -> Iterator[dict[str, Any]]:
+    """Yield the columns of `results` on each condition of a paper's claim."""
     if not verdict.conditions:
         yield {}
     for judged in verdict.conditions:

@@ -58,7 +58,7 @@ def front_page(folder: Path) -> tuple[str, bytes]:
 
 
 def effect(verdict: Verdict, sign: int = 1) -> str:
-    """Return in words what the first number of a verdict says of BLEU."""
+    """Say on the front page what the first number of a verdict means for BLEU."""
     found = verdict.conditions[0].found if verdict.conditions else None
     if found is None:
         return "no number of BLEU yet"
@@ -67,7 +67,7 @@ def effect(verdict: Verdict, sign: int = 1) -> str:
 
 
 def two_heads() -> go.Figure:
-    """Draw a Gaussian head, and beside it the head of a learned encoder that is nearest to it."""
+    """Draw the picture of the front page: a Gaussian head, and the nearest learned one."""
     translator = load_translator(gallery.load(MODEL))
     reading = read(translator, SENTENCE)
     layers = collect_weights(translator.model, reading.src, reading.tgt_in).encoder_self
@@ -90,7 +90,7 @@ def two_heads() -> go.Figure:
 
 
 def _seeds(verdicts: list[Verdict]) -> str:
-    """Return over how many seeds the first numbers of verdicts are means."""
+    """Say on the front page over how many seeds its numbers are means."""
     found = [v.conditions[0].found for v in verdicts if v.conditions]
     seeds = [n for estimate in found if estimate and estimate.seeds for n in estimate.seeds]
     return f"over {min(seeds)} to {max(seeds)} training seeds" if seeds else "over training seeds"

@@ -17,7 +17,7 @@ UNTESTED: tuple[str, ...] = ("not run", "not testable here")
 
 
 def headline(paper: Paper, verdicts: Verdicts) -> str:
-    """Return what the change of a paper does to BLEU, and how many of its claims are reproduced.
+    """Say what a paper's change does to BLEU, and how many of its claims are reproduced.
 
     Args:
         paper: one of the five.

@@ -28,12 +28,12 @@ OFFSETS = ("-6 or less", *(f"{offset:+d}" for offset in range(-5, 6) if offset),
 def head_numbers(
     evidence: Evidence, setting: Setting, site: str, name: str, seed: int = 1
 ) -> np.ndarray:
-    """Return a statistic of every head, `(num_layers, num_heads, ...)`; NaN for a missing head."""
+    """Return a number of each head for a paper's claims, `(layers, heads, ...)`; NaN = no head."""
     return np.array(evidence.one("heads", setting, seed)["sites"][site][name], dtype=float)
 
 
 def map_weights(evidence: Evidence, setting: Setting, site: str, seed: int = 1) -> list[np.ndarray]:
-    """Return the weights on the sentence of a map, `(num_heads, queries, keys)` for each layer.
+    """Return the attention maps that a paper's claims look at: `(num_heads, n, m)` a layer.
 
     Layers without attention at the site are left out.
     """
@@ -49,7 +49,7 @@ def mean_over_seeds(
     most: float = math.inf,
     kinds: Sequence[str] = ("heads",),
 ) -> Estimate:
-    """Average a number of heads over the seeds for which all of the settings were measured.
+    """Average a number that a paper claims of heads, over the seeds of all settings.
 
     Args:
         evidence, settings: the models.
@@ -73,7 +73,7 @@ def mean_over_seeds(
 
 # The digest of a claim includes the names of these arguments: `arm` is older than `Setting`.
 def local_share(evidence: Evidence, arm: Setting) -> Estimate:
-    """Return the share of self-attention heads with a mean distance of at most three tokens."""
+    """Return the share of local heads that a paper claims: a mean distance of three at most."""
 
     def of_seed(seed: int) -> Estimate:
         distances = np.concatenate(
@@ -86,7 +86,7 @@ def local_share(evidence: Evidence, arm: Setting) -> Estimate:
 
 
 def all_heads_table(evidence: Evidence, setting: Setting) -> str:
-    """Return the table of all encoder heads, with its columns explained.
+    """Return the table of all encoder heads below a paper's figures.
 
     Source: Voita et al. 2019, Figures 1 and 2.
     """
@@ -95,7 +95,7 @@ def all_heads_table(evidence: Evidence, setting: Setting) -> str:
 
 
 def maps_text(evidence: Evidence, setting: Setting) -> str:
-    """Describe the sentence of a setting's attention maps, and its translation."""
+    """Describe the sentence of the attention maps in a paper's figure."""
     record = evidence.one("maps", setting)
     source, target = (
         " ".join(f"`{token}`" for token in record[side]) for side in ("source", "target")
@@ -104,7 +104,7 @@ def maps_text(evidence: Evidence, setting: Setting) -> str:
 
 
 def entropy_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
-    """Return the mean entropy of the heads by site and layer, in nats.
+    """Return a paper's table of the entropy of heads by site and layer, in nats.
 
     Source: Zeng et al. 2021, equation 5 and Figure 4.
     """
@@ -145,7 +145,7 @@ def divergence_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
 
 
 def _of_sentences(evidence: Evidence, setting: Setting, text: str) -> str:
-    """Put the sentences of a head record above a text."""
+    """Put the sentences that a paper's heads were measured on above a table."""
     return f"{sentences_measured(evidence.one('heads', setting))}\n\n{text}"
 
 
@@ -168,6 +168,7 @@ def relations_table(evidence: Evidence, paper: str, place: str, setting: Setting
 
 
 def _our_relations(evidence: Evidence, setting: Setting) -> str:
+    """Return our rows of a paper's table of relations: the best head of each."""
     record = evidence.one("heads", setting)
     if record["syntax"] is None:
         what = f"no parses of '{record['config']['data']['source']}' were at hand"
@@ -195,7 +196,7 @@ def _our_relations(evidence: Evidence, setting: Setting) -> str:
 
 
 def rare_table(evidence: Evidence, setting: Setting) -> str:
-    """Return how often the heads of the first encoder layer point to the rarest tokens.
+    """Return a paper's table of how often first-layer heads point to the rarest tokens.
 
     Source: Voita et al. 2019, section 5.3.
     """
@@ -213,4 +214,5 @@ def rare_table(evidence: Evidence, setting: Setting) -> str:
 
 
 def _written(value: float, form: str) -> str:
+    """Write a number in a paper's table of heads; empty for NaN."""
     return "" if np.isnan(value) else format(value, form)

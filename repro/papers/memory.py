@@ -10,13 +10,13 @@ from repro.measures.speed import STEPS
 
 
 def memory_ratio(evidence: Evidence, of: Setting, against: Setting) -> float:
-    """Return how many times as many tokens of a setting as of another fit in the same memory."""
+    """Return a ratio that papers print: how many times as many tokens fit in the memory."""
     first, second = (bytes_per_token(one.config(evidence.scale)) for one in (of, against))
     return round(second / first, 3)
 
 
 def memory_table(scale: str, settings: Sequence[Setting]) -> str:
-    """Return the memory of an update per target token, by setting.
+    """Return a paper's table of the memory of an update per target token.
 
     The last column says how many times as many tokens as the first setting's fit in the same
     memory.

@@ -17,7 +17,7 @@ from repro.plots.vector import svg
 
 
 def write_report(parts: list[Section], title: str, path: Path) -> list[Path]:
-    """Write the Markdown and the HTML page beside it; return both paths."""
+    """Write the report on papers as Markdown, and as an HTML page beside it."""
     path = Path(path)
     page = path.with_suffix(".html")
     write_atomic(path, as_markdown(parts).encode())
@@ -54,7 +54,7 @@ def as_html(parts: Sequence[Section], title: str) -> str:
 
 
 def _drawn(figure: Figure) -> str:
-    """Return a figure as HTML: one of a fixed width as a picture, which fits small screens too."""
+    """Return a figure of the report as HTML: a picture if its width is fixed."""
     if figure.layout.width is None:
         config = {"displaylogo": False, "responsive": True}
         return to_html(figure, include_plotlyjs=False, full_html=False, config=config)
@@ -64,7 +64,7 @@ def _drawn(figure: Figure) -> str:
 
 
 def _contents(parts: Iterable[Section]) -> str:
-    """Return links to all sections, one line per paper, labelled by their headings."""
+    """Return the report's table of contents: links, one line per paper."""
     lines: list[list[str]] = []
     for part in parts:
         marks, _, heading = part.text.split("\n")[0].partition(" ")

@@ -16,7 +16,7 @@ MIN_PAIRS = MIN_SENTENCES  # of a group: fewer give no useful interval
 
 
 def extra_loss_far_apart(evidence: Evidence, error: str, of: Setting, against: Setting) -> Estimate:
-    """Return how many points more a setting loses on far pairs of an error type than on near ones.
+    """Return the number of a paper's claim that a setting loses more on far pairs.
 
     Pairs are far if they span more words than the median. The loss is in accuracy, against the
     second setting, over the same pairs.
@@ -42,7 +42,7 @@ def extra_loss_far_apart(evidence: Evidence, error: str, of: Setting, against: S
 def extra_loss_on(
     evidence: Evidence, errors: Sequence[str], of: Setting, against: Setting
 ) -> Estimate:
-    """Return how many points more a setting loses on some error types than on all others.
+    """Return the number of a paper's claim that a setting loses more on some error types.
 
     Raises: as `extra_loss_far_apart`.
     """
@@ -57,7 +57,7 @@ def _extra_loss(
     against: Setting,
     groups: Callable[[dict[str, Any]], list[bool | None]],
 ) -> Estimate:
-    """Return the loss on the pairs that `groups` marks True minus that on those it marks False."""
+    """Return a paper's number: the loss on contrastive pairs marked True less that on False."""
     found = []
     for seed in evidence.shared_seeds(["contrastive"], (of, against)):
         first, second = (result_of(evidence, setting, None, seed) for setting in (against, of))
@@ -73,7 +73,10 @@ def _extra_loss(
 
 
 def _between_groups(right: tuple[list[bool], list[bool]], marks: Sequence[bool | None]) -> Estimate:
-    """Subtract the loss of one group from that of another; their pairs are independent."""
+    """Subtract the loss on one group of contrastive pairs from that on another.
+
+    The pairs of both are independent.
+    """
     losses = []
     for group in (True, False):
         inside = [place for place, mark in enumerate(marks) if mark is group]
@@ -90,4 +93,5 @@ def _between_groups(right: tuple[list[bool], list[bool]], marks: Sequence[bool |
 
 
 def _types(items: dict[str, Any]) -> list[str]:
+    """Return the error type of each contrastive pair that a paper's claim compares."""
     return [items["type"]["names"][of] for of in items["type"]["of"]]

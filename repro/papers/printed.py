@@ -37,7 +37,7 @@ class Printed:
 
     @property
     def number(self) -> float:
-        """The value of a cell with a single number."""
+        """The number that a paper prints in a cell with a single one."""
         assert not isinstance(self.value, list)
         return self.value
 
@@ -111,6 +111,7 @@ def printed_remarks(paper: str, place: str) -> list[Printed]:
 
 @cache
 def _numbers() -> tuple[Printed, ...]:
+    """Return all numbers that the papers print, from `numbers.json`."""
     return tuple(
         Printed(**number)
         for number in json.loads(Path(__file__).with_name("numbers.json").read_text("utf-8"))

@@ -52,6 +52,7 @@ class Grid(NamedTuple):
 
 
 def _own_names(settings: Iterable[Setting]) -> dict[Setting, str]:
+    """Return the names of settings in the papers' tables, where these are ours."""
     return {setting: setting.system for setting in settings}
 
 
@@ -91,12 +92,15 @@ def printed_effects(paper: str, condition: Condition) -> tuple[PrintedEffect, ..
 
 
 def number_in_words(condition: Condition) -> str:
-    """Return what the number of a condition is, without its bounds."""
+    """Say what the number is that a paper's condition bounds."""
     return re.split(" (?:>=|<=|>) ", condition.describe())[0]
 
 
 def _of_grids(paper: str, terms: Sequence[tuple[float, Setting]]) -> Iterator[PrintedEffect]:
-    """Yield a weighted sum of scores for each data set; several tables may print the same one."""
+    """Yield a weighted sum of scores that a paper prints, for each data set.
+
+    Several of its tables may print the same one.
+    """
     known = set()
     for grid in GRIDS.get(paper, ()):
         if any(setting not in grid.names for _, setting in terms):
@@ -110,6 +114,7 @@ def _of_grids(paper: str, terms: Sequence[tuple[float, Setting]]) -> Iterator[Pr
 def _sums(
     grid: Grid, scores: Sequence[dict[str, Printed]], terms: Sequence[tuple[float, Setting]]
 ) -> Iterator[tuple[str, PrintedEffect]]:
+    """Yield a weighted sum of the scores printed in one table of a paper, by data set."""
     for dataset, first in scores[0].items():
         if all(dataset in of_system for of_system in scores) and "tasks" not in dataset:
             cells = [of_system[dataset] for of_system in scores]
@@ -128,7 +133,7 @@ def _scores(paper: str, grid: Grid, setting: Setting) -> dict[str, Printed]:
 
 
 def _differences(paper: str, place: str, sign: int = 1, **cell: str) -> Iterator[PrintedEffect]:
-    """Yield printed differences, or their negatives."""
+    """Yield differences between numbers that a paper prints, or their negatives."""
     for found in printed_numbers(paper, place, **cell):
         yield PrintedEffect(sign * found.number, f"{place}, {found.dataset}")
 
@@ -136,7 +141,7 @@ def _differences(paper: str, place: str, sign: int = 1, **cell: str) -> Iterator
 def _column_differences(
     paper: str, place: str, plus: str, minus: str, rows: str = ""
 ) -> Iterator[PrintedEffect]:
-    """Yield one column of a table minus another, for the rows that begin with `rows`."""
+    """Yield one column of a paper's printed table minus another, for some rows."""
     cells = {(cell.row, cell.dataset, cell.column): cell for cell in printed_numbers(paper, place)}
     for (row, dataset, column), cell in cells.items():
         other = cells.get((row, dataset, minus))
@@ -146,7 +151,7 @@ def _column_differences(
 
 
 def _ratios(column: str, system: str) -> Iterator[PrintedEffect]:
-    """Yield a cost of a system over that of base (You, Tables 3 and 7)."""
+    """Yield a cost over that of base, as You et al. 2020 print it in Tables 3 and 7."""
     for place in ("Table 3", "Table 7"):
         (ours,) = printed_numbers("you2020", place, row=system, column=column)
         (other,) = printed_numbers("you2020", place, row="base", column=column)
@@ -155,7 +160,7 @@ def _ratios(column: str, system: str) -> Iterator[PrintedEffect]:
 
 
 def _speed_gains(paper: str, places: Sequence[str]) -> Iterator[PrintedEffect]:
-    """Yield ratios of speeds from gains in percent."""
+    """Yield ratios of speeds from the gains that a paper prints in percent."""
     for place in places:
         for cell in printed_numbers(paper, place):
             yield PrintedEffect(round(1 + cell.number / 100, DECIMALS + 1), f"{place}, {cell.row}")
@@ -179,7 +184,7 @@ def _gain_by_size() -> Iterator[PrintedEffect]:
 
 
 def _kept_heads(share: float, number: Callable[[int, int, int], int]) -> Iterator[PrintedEffect]:
-    """Yield a number of the shape (encoder, decoder, cross) nearest a share of all heads."""
+    """Yield a number of the pruned shape that Voita et al. print nearest to a share."""
     cells = printed_numbers("voita2019", "Table 2")
     for dataset, rows in groupby(cells, lambda cell: cell.dataset):
         shapes = [_heads(row) for row in rows]
@@ -190,7 +195,7 @@ def _kept_heads(share: float, number: Callable[[int, int, int], int]) -> Iterato
 
 
 def _loss_at_half() -> Iterator[PrintedEffect]:
-    """Yield the change of the largest pruned model with fewer than half of the heads."""
+    """Yield what Voita et al. print as lost with fewer than half of the heads."""
     cells = printed_numbers("voita2019", "Table 2")
     for dataset, rows in groupby(cells, lambda cell: cell.dataset):
         whole, *others = rows

@@ -20,6 +20,7 @@ def printed_table(cells: Sequence[Printed]) -> str:
 
 
 def _in_words(cell: Printed) -> str:
+    """Write the numbers of a cell as the paper prints them."""
     numbers = cell.value if isinstance(cell.value, list) else [cell.value]
     return ", ".join(_as_on_the_page(number, cell.as_printed) for number in numbers) + (
         " (read off a plot)" if cell.approx else ""
@@ -27,7 +28,7 @@ def _in_words(cell: Printed) -> str:
 
 
 def _as_on_the_page(number: float, text: str) -> str:
-    """Return a number with the digits that it has in a text (30.0, not 30).
+    """Write a number with the digits that the paper prints (30.0, not 30).
 
     A number that the text abbreviates (9.2K) is written in full.
     """
@@ -64,6 +65,7 @@ def printed_grid(cells: Sequence[Printed], heading: str) -> str:
 
 
 def remarks_of(paper: str, place: str) -> str:
+    """Return the numbers that a paper's text gives about a table or figure, as text."""
     found = printed_remarks(paper, place)
     return printed_table(found) if found else f"Printed numbers of {place}: {NOT_PRINTED}."
 

@@ -28,7 +28,7 @@ NO_CONTROL = "delete its record below pruning/ and run it again"
 
 
 def pruning_series_by_seed(evidence: Evidence) -> dict[int, dict[str, Any]]:
-    """Return the pruning series by the seed of the model that they started from.
+    """Return the series of pruned models behind the claims of Voita et al., by seed.
 
     Raises:
         NotMeasured: there is none.
@@ -40,7 +40,7 @@ def pruning_series_by_seed(evidence: Evidence) -> dict[int, dict[str, Any]]:
 
 
 def pruning_series(evidence: Evidence, seed: int) -> dict[str, Any]:
-    """Return the pruning series of the model of a seed.
+    """Return the series of pruned models behind the claims of Voita et al., of one seed.
 
     Raises:
         NotMeasured: there is none.
@@ -49,7 +49,7 @@ def pruning_series(evidence: Evidence, seed: int) -> dict[str, Any]:
 
 
 def change_at(evidence: Evidence, share: float) -> Estimate:
-    """Return the change in BLEU from pruning to at most this share of the encoder's heads.
+    """Compute for Voita et al.: what pruning to a share of encoder heads does to BLEU.
 
     Of the models with at least one head and at most this share, the one with most heads counts. It
     is the mean over seeds; a seed for which no penalty left so few heads is left out.
@@ -58,7 +58,7 @@ def change_at(evidence: Evidence, share: float) -> Estimate:
 
 
 def change_below_half(evidence: Evidence) -> Estimate:
-    """Return the change in BLEU from pruning more than half of the heads of all sites.
+    """Compute for Voita et al.: what pruning over half of all heads does to BLEU.
 
     Likewise, it is that of the model with most heads.
     """
@@ -66,7 +66,7 @@ def change_below_half(evidence: Evidence) -> Estimate:
 
 
 def _change(evidence: Evidence, name: str, few: Callable[[int, int], bool]) -> Estimate:
-    """Return the change from pruning in a series; `few`: (heads kept, of all) -> few enough."""
+    """Return the change in BLEU at the first pruned model small enough for Voita et al.'s claim."""
     pairs = []
     for series in (found[name] for found in pruning_series_by_seed(evidence).values()):
         points = [
@@ -87,7 +87,7 @@ def _change(evidence: Evidence, name: str, few: Callable[[int, int], bool]) -> E
 
 
 def pruned_minus_scratch(evidence: Evidence) -> Estimate:
-    """Return the BLEU of pruned models minus that of their shapes trained from scratch.
+    """Compute for Voita et al.: BLEU of pruned models less that from scratch.
 
     The models are those pruned at all sites to nearest a quarter of their heads, cut and trained
     on. The others have as many updates.
@@ -104,7 +104,7 @@ def pruned_minus_scratch(evidence: Evidence) -> Estimate:
 
 
 def fine_tuned_minus_regularised(evidence: Evidence, penalty: float) -> Estimate:
-    """Return the BLEU of models pruned from trained ones minus that of models gated from scratch.
+    """Compute for Voita et al.: BLEU of pruned less that of always gated.
 
     Both have the same penalty on the heads of all sites.
 
@@ -127,7 +127,7 @@ def fine_tuned_minus_regularised(evidence: Evidence, penalty: float) -> Estimate
 
 
 def encoder_goes_first(evidence: Evidence) -> Estimate:
-    """Return the smaller of kept decoder and cross heads, minus kept encoder heads.
+    """Compute for Voita et al.: kept decoder or cross heads less encoder heads.
 
     The model is the one with nearest to half of all heads.
     """
@@ -140,7 +140,7 @@ def encoder_goes_first(evidence: Evidence) -> Estimate:
 
 
 def cross_goes_last(evidence: Evidence) -> Estimate:
-    """Return kept cross heads minus kept decoder heads, near a quarter of all heads."""
+    """Compute for Voita et al.: kept cross heads less decoder heads, at a quarter."""
     return _number_near_share(
         evidence,
         0.25,
@@ -149,7 +149,7 @@ def cross_goes_last(evidence: Evidence) -> Estimate:
 
 
 def low_minus_high(evidence: Evidence, site: str) -> Estimate:
-    """Return heads kept in the lower half of a site's layers minus those in the upper half.
+    """Compute for Voita et al.: heads kept in lower layers less those in upper.
 
     The model is the one with nearest to half of all heads.
     """
@@ -167,7 +167,7 @@ def low_minus_high(evidence: Evidence, site: str) -> Estimate:
 def _number_near_share(
     evidence: Evidence, share: float, number: Callable[[dict[str, Any]], int]
 ) -> Estimate:
-    """Return a number of models pruned at all sites to nearest a share of heads, over seeds."""
+    """Return a number that Voita et al. claim at a share of heads, over seeds."""
 
     def of_seed(seed: int) -> Estimate:
         series = pruning_series(evidence, seed)["all"]
@@ -178,7 +178,7 @@ def _number_near_share(
 
 
 def binary_share(evidence: Evidence) -> Estimate:
-    """Return the mean share of nearly binary gates in pruned models with a head left, over seeds.
+    """Compute for Voita et al.: the share of nearly binary gates, over seeds.
 
     A model without heads has every gate shut, which says nothing; the paper's sparsest model has
     one.
@@ -201,7 +201,7 @@ def binary_share(evidence: Evidence) -> Estimate:
 
 
 def point_near(series: dict[str, Any], share: float) -> dict[str, Any]:
-    """Return the pruned model with heads nearest to a share of all, as `nearest` does."""
+    """Return the pruned model that a claim of Voita et al. means by a share of heads."""
     return min(
         series["points"],
         key=lambda point: (abs(point["heads"] - share * series["heads"]), -point["heads"]),
@@ -209,11 +209,12 @@ def point_near(series: dict[str, Any], share: float) -> dict[str, Any]:
 
 
 def size_of(point: dict[str, Any], series: dict[str, Any]) -> str:
+    """Say how many heads a pruned model has left, for the claims of Voita et al. 2019."""
     return f"{point['heads']} of {series['heads']} heads"
 
 
 def control_of(evidence: Evidence, series: dict[str, Any]) -> str:
-    """Return the digest of the control of a series: the model trained as long with all heads.
+    """Return the digest of the control in Voita et al.'s comparison, which keeps all heads.
 
     Raises:
         NotMeasured: the sweep was made before controls were trained.
@@ -226,14 +227,14 @@ def control_of(evidence: Evidence, series: dict[str, Any]) -> str:
 
 
 def kept_by_site(point: dict[str, Any]) -> dict[str, int]:
-    """Return the number of heads that a pruned model kept at each site."""
+    """Return the heads that a pruned model kept by site, in Voita et al.'s order."""
     return {
         site: sum(len(layer) for layer in layers) for site, layers in point["kept_heads"].items()
     }
 
 
 def shape_of(model: dict[str, Any]) -> dict[str, list[int]]:
-    """Return the number of heads of every layer by site, for a model's configuration."""
+    """Return a pruned model's heads by site, as Voita et al. print shapes."""
     # The model is built, since a variant has its own number of heads.
     return Transformer(
         from_dict(ModelConfig, model), vocab_size=1, pad_id=0, length_ratio=1.0

@@ -15,7 +15,7 @@ Roles = list[list[list[str]]]  # of every head, by layer
 
 
 def survival_difference(evidence: Evidence) -> Estimate:
-    """Return the share of kept specialised heads minus that of kept others.
+    """Compute for Voita et al.: kept share of specialised heads less others'.
 
     A head is specialised if it had a role before pruning. The model is the one with nearest to 30 %
     of the encoder's heads.
@@ -43,7 +43,7 @@ def survival_difference(evidence: Evidence) -> Estimate:
 
 
 def specialised_share_difference(evidence: Evidence) -> Estimate:
-    """Return the share of specialised heads among those kept minus that among all.
+    """Compute for Voita et al.: specialised share of kept less of all.
 
     Those kept have the roles that they have in the pruned model, which is the one with nearest to a
     third of the encoder's heads; all heads have those of the whole model.
@@ -59,7 +59,7 @@ def specialised_share_difference(evidence: Evidence) -> Estimate:
 
 
 def roles_lost(evidence: Evidence) -> Estimate:
-    """Return how many of the roles in the whole encoder no kept head has at a third of the heads.
+    """Compute for Voita et al.: roles that no kept head has at a third of the heads.
 
     Raises:
         Undefined: the whole encoder lacks a role, so it cannot be kept.
@@ -81,7 +81,7 @@ def roles_lost(evidence: Evidence) -> Estimate:
 
 
 def roles_gained(evidence: Evidence) -> Estimate:
-    """Return how many kept heads have a role, at a third of the heads, that they had not before."""
+    """Compute for Voita et al.: kept heads with a new role at a third of the heads."""
 
     def of_seed(seed: int) -> Estimate:
         point, before, after = _a_third(evidence, seed)
@@ -96,7 +96,7 @@ def roles_gained(evidence: Evidence) -> Estimate:
 
 
 def _a_third(evidence: Evidence, seed: int) -> tuple[dict[str, Any], Roles, Roles]:
-    """Return the model with nearest to a third of the encoder's heads, and all roles.
+    """Return the pruned model of Voita et al.'s claims on roles: a third of the heads.
 
     Returns:
         The model, the roles of every head before pruning, and those of every head in it.
@@ -113,16 +113,17 @@ def _a_third(evidence: Evidence, seed: int) -> tuple[dict[str, Any], Roles, Role
 
 
 def _roles_in(heads: Iterable[list[str]]) -> set[str]:
+    """Return the roles that some heads have (Voita et al. 2019), without `unknown`."""
     return {role for roles in heads for role in roles} - {"unknown"}
 
 
 def _specialised(roles: Roles) -> np.ndarray:
-    """Return which heads have a role, `(num_layers, num_heads)`."""
+    """Return which heads have a role in Voita et al.'s sense, `(layers, heads)`."""
     return np.array([[bool(_roles_in([head])) for head in layer] for layer in roles])
 
 
 def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
-    """Return the roles that each encoder head had before pruning, by layer.
+    """Return the roles of heads before pruning, for the claims of Voita et al.
 
     Raises:
         NotMeasured: there is no such record, or it belongs to another training than the pruned one.
@@ -136,7 +137,7 @@ def roles_before(evidence: Evidence, seed: int = 1) -> list[list[list[str]]]:
 
 
 def _mask(kept: list[list[int]], roles: list[list[Any]]) -> np.ndarray:
-    """Return which heads are kept, `(num_layers, num_heads)`."""
+    """Return which heads pruning kept, for Voita et al.'s claims on roles, `(layers, heads)`."""
     return np.array(
         [
             [head in heads for head in range(len(layer))]

@@ -107,7 +107,7 @@ def all_sites_table(evidence: Evidence) -> str:
 
 
 def regularised_table(evidence: Evidence) -> str:
-    """Return the BLEU of models pruned from trained ones against gates from scratch (note 8)."""
+    """Return a table of Voita et al.: pruned models against gates from scratch (note 8)."""
     found = fine_tuned_minus_regularised(evidence, PENALTY)
     return explained(
         table(
@@ -175,7 +175,7 @@ def layers_table(evidence: Evidence) -> str:
 
 
 def gate_note(_evidence: Evidence) -> str:
-    """Explain the figure of the gates."""
+    """Explain the figure of the gates in Voita et al."""
     return (
         f"How often a gate takes which value in training, of {DRAWN_GATES:,} draws for each log "
         "alpha. The ends 0 and 1, shut and open, "
@@ -221,7 +221,7 @@ def curve_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def roles_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw the roles of the kept heads, one figure per seed."""
+    """Draw the roles of the kept heads as Voita et al. do, one figure per seed."""
     seeds = evidence.shared_seeds(["pruning", "heads"], (PRUNED,))
     return {
         f"Roles of the encoder heads that are kept, seed {seed}": plots.role_counts(
@@ -232,7 +232,7 @@ def roles_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def sites_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw heads kept by site, one panel per seed."""
+    """Draw heads kept by site as Voita et al. do, one panel per seed."""
     models = {
         _of_seed(seed): {
             site: [kept_by_site(point)[site] for point in series["points"]] for site in SITES
@@ -243,7 +243,7 @@ def sites_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def layers_figure(evidence: Evidence) -> dict[str, Any]:
-    """Draw heads kept by decoder layer, one figure per seed."""
+    """Draw heads kept by decoder layer as Voita et al. do, one figure per seed."""
     figures = {}
     for seed, series in _series(evidence, "all"):
         points = series["points"]
@@ -257,30 +257,33 @@ def layers_figure(evidence: Evidence) -> dict[str, Any]:
 
 
 def _series(evidence: Evidence, name: str) -> list[tuple[int, dict[str, Any]]]:
-    """Return the seeds and their pruning series of a name."""
+    """Return the seeds with a series of pruned models for a table of Voita et al."""
     return [(seed, series[name]) for seed, series in pruning_series_by_seed(evidence).items()]
 
 
 def _of_seed(seed: int) -> str:
+    """Name the pruned model of a seed in the tables of Voita et al. 2019."""
     return f"{PRUNED}, seed {seed}"
 
 
 def _gain(evidence: Evidence, digest: str, seed: int) -> Estimate:
-    """Return the difference in BLEU to the run before pruning."""
+    """Return the cell of a Voita et al. table: BLEU of a pruned model minus its start's."""
     return evidence.difference([(digest, PRUNED.config(evidence.scale, seed).digest())], PRUNED)
 
 
 def _changes(evidence: Evidence, control: str, point: dict[str, Any], seed: int) -> tuple[str, str]:
+    """Return two cells of a Voita et al. table: BLEU against the control, and the start."""
     cost = evidence.difference([(point["config_digest"], control)], PRUNED)
     return cost.cell(), _gain(evidence, point["config_digest"], seed).cell()
 
 
 def _sites(point: dict[str, Any]) -> str:
+    """Write kept heads by site as the tables of Voita et al. do, such as 4/12/20."""
     return "/".join(str(count) for count in kept_by_site(point).values())
 
 
 def _role_counts(evidence: Evidence, seed: int) -> dict[str, dict[str, int]]:
-    """Count the kept encoder heads by role, for each model.
+    """Count the kept heads by role for Figure 8 of Voita et al.
 
     Models with equally many heads are labelled with their penalties.
     """

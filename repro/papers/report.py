@@ -71,7 +71,7 @@ def report_sections(
 
 
 def shown_verdicts(folder: Path, scale: str = "") -> dict[str, dict[str, StoredVerdict]]:
-    """Return the stored verdicts whose effects belong into one figure, by scale.
+    """Return the verdicts by scale that share a figure of the report.
 
     Effects on generated text have another size than those on real text, so they have a figure of
     their own.
@@ -90,7 +90,7 @@ def shown_verdicts(folder: Path, scale: str = "") -> dict[str, dict[str, StoredV
 def effects_sections(
     paper: Paper, verdicts: Mapping[str, dict[str, StoredVerdict]]
 ) -> list[Section]:
-    """Return a section with the forest plot of a paper and one with the same numbers as a table.
+    """Return the report's forest plot of a paper, and the same numbers as a table.
 
     There are none if no claim of the paper has a number.
     """
@@ -118,6 +118,7 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
 
 
 def _rendered_experiment(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
+    """Return an experiment's section of the report, or why it is empty."""
     name = f"{paper.name}.{experiment.name}"
     title = f"### {experiment.place}: {experiment.title}\n\n`{name}`\n\n"
     if not experiment.runs_at(evidence.scale):
@@ -143,7 +144,7 @@ def _rendered_experiment(paper: Paper, experiment: Experiment, evidence: Evidenc
 
 
 def _figures_of(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[str, Any]]:
-    """Return the figures of an experiment, or a note on missing records: tables may need others."""
+    """Return an experiment's figures, or a note on missing records: tables may need others."""
     try:
         return "", experiment.figures(evidence) if experiment.figures else {}
     except NotMeasured as error:
@@ -175,7 +176,7 @@ UNKNOWN = "needs its corpus"
 
 
 def missing_records(experiment: Experiment, evidence: Evidence) -> list[str]:
-    """Return the settings of an experiment without scores, and its measures without a record."""
+    """Return what an experiment of a paper lacks: settings without scores, measures."""
     absent = [
         str(setting)
         for setting in experiment.settings
@@ -227,6 +228,7 @@ def coverage_table(evidences: Iterable[Evidence]) -> str:
 
 
 def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list[Paper]) -> str:
+    """Return the report's section of verdicts on the papers' claims."""
     about = "five papers" if len(papers) == len(PAPERS) else ", ".join(p.name for p in papers)
     stored = load_verdicts(folder, scale)
     claims = [claim for paper in papers for claim in claims_of(paper.name)]
@@ -247,7 +249,7 @@ def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list
 
 
 def _how_to_read(scale: str) -> str:
-    """Explain the numbers, words and signs of the tables."""
+    """Explain the numbers, words and signs of the report's tables."""
     config = SCALES[scale]
     data, model = config.data, config.model
     note = f"{SMOKE_NOTE}\n\n" if scale == "smoke" else ""
@@ -267,14 +269,14 @@ def _how_to_read(scale: str) -> str:
 
 
 def inexact_note(evidence: Evidence) -> str:
-    """Return which runs deviate from their configuration, and why; empty if none does."""
+    """Say in the report which runs deviate from their configuration, and why; or nothing."""
     runs = sorted(evidence.inexact().items())
     found = "; ".join(markdown.escape(f"{run} ({', '.join(notes)})") for run, notes in runs)
     return found and f"Not exact, and counted all the same: {found}."
 
 
 def _costs(evidence: Evidence) -> str:
-    """Return the training costs of every scored run, and its machine."""
+    """Return the report's table of training costs, with the machines."""
     rows: list[list[str]] = []
     machines: dict[str, int] = {}
     records = evidence.all("scores")

@@ -46,7 +46,7 @@ class Plan:
     sessions: list[tuple[str, list[RunConfig]]]
 
     def num_measurements(self) -> int:
-        """Count the measurements besides the scores of what is trained."""
+        """Count what the plan measures besides the scores of what it trains."""
         return (
             len(self.further)
             + len(self.measures)
@@ -124,7 +124,7 @@ def plan(
 def _missing_session(
     evidence: Evidence, kind: str, settings: list[Setting], seed: int
 ) -> list[tuple[str, list[RunConfig]]]:
-    """Return the missing session of measurement, if any, with the runs of earlier ones.
+    """Return the session of measurement that a plan lacks, with earlier sessions' runs.
 
     It replaces their records, since only records of one session are comparable.
     """
@@ -218,14 +218,14 @@ def execute_plan(
 
 
 def measure(config: RunConfig, kind: str) -> dict[str, Any]:
-    """Train a run, or find it finished, and return a record of a kind about it."""
+    """Carry out a piece of a plan: train a run, or find it, and return a record about it."""
 
     run = train(config, quiet=True, log=LogLines(config))
     return describe_run(run) | {"kind": kind} | MEASURES[kind](run)
 
 
 def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
-    """Return the records of one session of measurement.
+    """Carry out a piece of a plan: the records of one session of measurement.
 
     It runs in a process of its own that has all threads of the machine.
     """
@@ -245,7 +245,7 @@ def measure_together(kind: str, configs: list[RunConfig]) -> dict[str, Any]:
 
 
 def _rounds(pieces: Iterable[tuple[RunConfig, str]]) -> list[list[tuple[RunConfig, str]]]:
-    """Arrange pieces of work in rounds with each run once.
+    """Arrange the work of a plan in rounds that each need a run only once.
 
     A run may have to be trained again first, and two workers cannot train one run.
     """
@@ -260,11 +260,13 @@ def _rounds(pieces: Iterable[tuple[RunConfig, str]]) -> list[list[tuple[RunConfi
 
 
 def _each_once(configs: Iterable[RunConfig]) -> list[RunConfig]:
+    """Return the runs of a plan without those that two settings share."""
     # Two settings may be the same model at a small scale.
     return list({config.digest(): config for config in configs}.values())
 
 
 def _shape(config: dict[str, Any]) -> tuple:
+    """Return what decides how long a planned run takes: corpus, layers, width, updates."""
     data, model, train = config["data"], config["model"], config["train"]
     return (
         data["corpus"],

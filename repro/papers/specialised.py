@@ -12,7 +12,7 @@ from repro.statistics.intervals import Estimate, Undefined, paired_difference, r
 
 
 def positional_heads(evidence: Evidence, seed: int = 1) -> np.ndarray:
-    """Return which encoder heads point to a neighbouring token in 90 % of queries.
+    """Return which encoder heads are positional by Voita et al.: 90 % of queries.
 
     Shape: `(num_layers, num_heads)`.
     """
@@ -23,7 +23,7 @@ def positional_heads(evidence: Evidence, seed: int = 1) -> np.ndarray:
 
 
 def count_of_positional(evidence: Evidence) -> Estimate:
-    """Return the number of positional encoder heads."""
+    """Compute for Voita et al.: how many encoder heads are positional."""
 
     def of_seed(seed: int) -> Estimate:
         found = positional_heads(evidence, seed)
@@ -33,7 +33,7 @@ def count_of_positional(evidence: Evidence) -> Estimate:
 
 
 def confidence_of_positional(evidence: Evidence) -> Estimate:
-    """Return the lowest confidence, i.e. mean largest weight, of the positional encoder heads.
+    """Compute for Voita et al.: the lowest confidence of a positional head.
 
     Raises:
         Undefined: no head is positional.
@@ -51,7 +51,7 @@ def confidence_of_positional(evidence: Evidence) -> Estimate:
 
 
 def relevance_with_confidence(evidence: Evidence) -> Estimate:
-    """Return Spearman's correlation of relevance and confidence over encoder heads.
+    """Compute for Voita et al.: correlation of relevance and confidence.
 
     The first layer is left out. The interval of a single model is over its heads. Several models
     have different heads, so an interval over seeds covers both.
@@ -70,7 +70,7 @@ def relevance_with_confidence(evidence: Evidence) -> Estimate:
 
 
 def confidence_of_most_relevant(evidence: Evidence) -> Estimate:
-    """Return the confidence of the most relevant first-layer head minus the median of its layer.
+    """Compute for Voita et al.: most relevant head's extra confidence.
 
     Raises:
         Undefined: the layer has fewer than two heads.
@@ -90,7 +90,7 @@ def confidence_of_most_relevant(evidence: Evidence) -> Estimate:
 
 
 def rare_head(evidence: Evidence) -> Estimate:
-    """Return the rare-word margin of the most relevant head of the first encoder layer, in points.
+    """Compute for Voita et al.: rare-word margin of the most relevant first-layer head.
 
     It is that head's share of queries to the two rarest tokens minus 40 % or the next head's share,
     whichever is larger. At least 0 means: the head points to them in 40 % of the cases or more, and
@@ -117,7 +117,7 @@ def rare_head(evidence: Evidence) -> Estimate:
 
 
 def best_margin(evidence: Evidence, relation: str) -> Estimate:
-    """Return the margin of the best head over the positional baseline for a relation, in points.
+    """Compute for Voita et al.: best margin over position in a relation, in points.
 
     The better direction counts. Records say how often the head and the baseline found each pair of
     words, not how often both did. The interval assumes the smallest possible overlap, so it is the
@@ -143,6 +143,7 @@ def best_margin(evidence: Evidence, relation: str) -> Estimate:
 
 
 def _margin(syntax: dict[str, Any], relation: str) -> Estimate:
+    """Return by how much the best head beats the positional baseline (Voita et al. 2019)."""
     count = sum(syntax["positions"][relation].values())
     if not count:
         raise Undefined(f"{relation} does not occur in the parsed sentences")

@@ -13,7 +13,7 @@ TOGETHER = "`repro run` measures them together"
 
 # The digest of a claim includes the names of these arguments: `arm` is older than `Setting`.
 def speed_ratio(evidence: Evidence, arm: Setting, base: Setting) -> Estimate:
-    """Return how many times as fast as a base a setting decodes: the median over rounds.
+    """Return the speed-up that papers print: a setting's decoding over a base's, by rounds.
 
     Both must have been measured in one session.
 
@@ -33,7 +33,7 @@ def speed_ratio(evidence: Evidence, arm: Setting, base: Setting) -> Estimate:
 
 
 def speed_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
-    """Return sentences per second of the measured settings, and the ratio to the first.
+    """Return a paper's table of sentences per second, with the ratio to the first setting.
 
     Settings from another session than the first are left out and named.
     """

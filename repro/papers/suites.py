@@ -16,8 +16,8 @@ from repro.statistics.intervals import Estimate, over_seeds, paired_difference
 
 # Raganato et al. 2020 report these parts (Table 6), except the training corpus.
 REPORTED = {"mucow": ("ted", "tatoeba")}
-SCALES_WITH_SUITES = ("smoke", "multi30k", "tatoeba", "iwslt16")
-ELSEWHERE = "contrastive pairs are of cased English and German text"
+SCALES_WITH_SUITES = ("smoke", "multi30k", "multi30k-long", "tatoeba", "iwslt16")
+ELSEWHERE = "contrastive pairs are of English and German text"
 
 
 def accuracy_difference(
@@ -28,7 +28,7 @@ def accuracy_difference(
     masked: str | None = None,
     reference: str | None = None,
 ) -> Estimate:
-    """Return the difference in accuracy on an error type between two settings, over the same pairs.
+    """Return a paper's number: accuracy of two settings on an error type, subtracted.
 
     It is in percentage points.
 
@@ -79,7 +79,7 @@ def accuracy_difference(
 
 
 def setting_with_pairs(evidence: Evidence, error: str, setting: Setting) -> Setting:
-    """Return a setting in a direction that has pairs of an error type, its own first.
+    """Return a paper's setting in a direction that has pairs of an error type.
 
     Raises:
         NotMeasured: neither direction has any, or they were not measured.
@@ -93,7 +93,7 @@ def setting_with_pairs(evidence: Evidence, error: str, setting: Setting) -> Sett
 def accuracies_by_distance(
     evidence: Evidence, error: str, setting: Setting, masked: str | None = None
 ) -> dict[str, Accuracy]:
-    """Return the accuracy on an error type by the distance in words that it spans.
+    """Return the accuracies of a paper's figure: on an error type by distance in words.
 
     Raises:
         NotMeasured: the suite has no such errors, or does not know their distance.
@@ -141,7 +141,7 @@ def accuracy_by_type_table(
         if only
         else [*first, *(dict.fromkeys(error for error, _ in cells if error not in first))]
     ):
-        values = [_with_ends(found[error]) if error in found else "-" for found in columns.values()]
+        values = [found[error].cell() if error in found else "-" for found in columns.values()]
         ours = (
             [str(first[error].total), f"{100 * by_chance[error]:.1f}"]
             if error in first
@@ -158,20 +158,20 @@ def accuracy_by_type_table(
 def accuracy_by_distance_table(
     evidence: Evidence, error: str, settings: Sequence[Setting], masked: str | None = None
 ) -> str:
-    """Return the accuracy on an error type by distance, with 95 % intervals."""
+    """Return a paper's table of the accuracy on an error type by distance."""
     columns = distances_by_system(evidence, error, settings, masked)
     bins = list(next(iter(columns.values())))
     rows = []
     for name in bins:
         found = [column[name] for column in columns.values()]
-        rows.append([name, str(found[0].total), *map(_with_ends, found)])
+        rows.append([name, str(found[0].total), *map(Accuracy.cell, found)])
     return table(["distance, words", "pairs", *columns], rows)
 
 
 def distances_by_system(
     evidence: Evidence, error: str, settings: Sequence[Setting], masked: str | None = None
 ) -> dict[str, dict[str, Accuracy]]:
-    """Return `accuracies_by_distance` of the measured settings, then those with a head masked.
+    """Return the lines of a paper's figure of accuracy by distance, a setting each.
 
     Keys are from `name_with_seeds`.
 
@@ -193,7 +193,7 @@ def distances_by_system(
 
 
 def published_pairs_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
-    """Return accuracies on the published pairs, on human beside those on machine references.
+    """Return a paper's table of settings on the published contrastive pairs.
 
     Raises:
         NotMeasured: no setting was scored on them.
@@ -218,12 +218,13 @@ def published_pairs_table(evidence: Evidence, settings: Sequence[Setting]) -> st
 def _published_result(
     evidence: Evidence, setting: Setting, reference: str, seed: int
 ) -> dict[str, Any]:
+    """Return a setting's result for the paper's table of published pairs."""
     results = contrastive_results(evidence.one("published_pairs", setting, seed))
     return next(one for one in results if one["suite"]["name"] == suite_name(reference))
 
 
 def name_with_seeds(evidence: Evidence, setting: Setting, masked: str | None = None) -> str:
-    """Return the name of a setting, with its masked head, and its number of seeds if several."""
+    """Name a setting in a paper's table of contrastive pairs, with masked head and seeds."""
     name, count = (
         f"{setting}, head {masked} masked" if masked else str(setting),
         len(_results(evidence, setting, masked)),
@@ -234,7 +235,7 @@ def name_with_seeds(evidence: Evidence, setting: Setting, masked: str | None = N
 def _results(
     evidence: Evidence, setting: Setting, masked: str | None = None
 ) -> list[dict[str, Any]]:
-    """Return the results of all seeds that were scored on the pairs of the first."""
+    """Return what a paper's table needs of a setting: results on the same pairs, by seed."""
     found = [
         result_of(evidence, setting, masked, seed)
         for seed in evidence.shared_seeds(["contrastive"], (setting,))
@@ -245,6 +246,7 @@ def _results(
 def result_of(
     evidence: Evidence, setting: Setting, masked: str | None, seed: int = 1
 ) -> dict[str, Any]:
+    """Return what a paper's table needs of a setting: its result, with a head masked or none."""
     results = contrastive_results(evidence.one("contrastive", setting, seed))
     found = [result for result in results if result["masked"] == masked]
     if not found:
@@ -262,7 +264,7 @@ def result_of(
 
 
 def _of_parts(result: dict[str, Any], parts: set[str]) -> dict[str, Any]:
-    """Return a result with the items from some parts of its suite alone."""
+    """Return what a paper reports of a setting's result: some parts of the suite alone."""
     items = result["items"]
     kept = [
         place
@@ -281,6 +283,7 @@ def _of_parts(result: dict[str, Any], parts: set[str]) -> dict[str, Any]:
 
 
 def without_pairs(what: str, result: dict[str, Any], setting: Setting) -> NotMeasured:
+    """Return the error that a suite has no pairs for a paper's claim or table."""
     return NotMeasured(
         f"contrastive pairs of {setting}",
         f"{result['suite']['name']} has none of {what}",
@@ -289,6 +292,7 @@ def without_pairs(what: str, result: dict[str, Any], setting: Setting) -> NotMea
 
 
 def decisions_on(error: str, result: dict[str, Any]) -> list[bool]:
+    """Return which pairs of an error type a paper's setting decided right."""
     types = result["items"]["type"]
     return [
         right
@@ -304,18 +308,18 @@ def _accuracies(
     by: Group = "type",
     only: str | None = None,
 ) -> dict[str, Accuracy]:
-    """Return the accuracies of a setting by group, means over its seeds."""
+    """Return a setting's accuracies for a paper's table, by group, means over seeds."""
     of_seeds = [accuracies(result, by, only) for result in _results(evidence, setting, masked)]
     return {found.group: found for found in _over_seeds(of_seeds)}
 
 
 def _over_seeds(of_seeds: Sequence[Sequence[Accuracy]]) -> list[Accuracy]:
-    """Return the mean accuracy of each group over seeds that were scored on the same pairs."""
+    """Return the accuracies of a paper's table as means over seeds on the same pairs."""
     return [_mean(found) for found in zip(*of_seeds, strict=True)]
 
 
 def _mean(found: Sequence[Accuracy]) -> Accuracy:
-    """Return the mean accuracy of several seeds on the same pairs; its interval is over both."""
+    """Return an accuracy of a paper's table as a mean over seeds; its interval is over both."""
     if len(found) == 1:
         return found[0]
     over_all = over_seeds([Estimate(one.value, one.low, one.high) for one in found], 0.0, 1.0)
@@ -324,10 +328,7 @@ def _mean(found: Sequence[Accuracy]) -> Accuracy:
 
 
 def _has(evidence: Evidence, setting: Setting, masked: str) -> bool:
+    """Return whether a paper's setting was scored on contrastive pairs with this head masked."""
     return any(
         result["masked"] == masked for result in evidence.one("contrastive", setting)["results"]
     )
-
-
-def _with_ends(found: Accuracy) -> str:
-    return f"{100 * found.value:.1f} ({100 * found.low:.0f} to {100 * found.high:.0f})"

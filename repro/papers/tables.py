@@ -85,7 +85,7 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
 
 
 def choice_table(evidence: Evidence, choices: dict[Setting, Setting], base: Setting) -> str:
-    """Return a table of alternative readings, compared with our reading and a baseline."""
+    """Return a table of readings that a paper leaves open, against ours and a baseline."""
     body = []
     for other in evidence.scored(list(choices)):
         bleu, lengths, difference, seeds, parameters = _ours(evidence, other, choices[other])
@@ -117,7 +117,7 @@ def choice_table(evidence: Evidence, choices: dict[Setting, Setting], base: Sett
 def length_table(
     evidence: Evidence, settings: Sequence[Setting], column: str, edges: Sequence[float], what: str
 ) -> str:
-    """Return a table of the difference of each setting to the first, by bins of the test set."""
+    """Return a paper's table of differences to the first setting, by bins of the test set."""
     first, others = settings[0], evidence.scored(settings[1:])
     columns = [evidence.gap_by([(1, setting), (-1, first)], column, edges) for setting in others]
     body = [
@@ -130,7 +130,7 @@ def length_table(
 
 
 def mask_table(evidence: Evidence, settings: Sequence[Setting], heads: Sequence[str]) -> str:
-    """Return the change in BLEU from masking each head in all encoder layers, by setting."""
+    """Return a paper's table of the change in BLEU from masking each head, by setting."""
     settings = evidence.having("masks", settings)
     estimates = {head: [evidence.masked(setting, head) for setting in settings] for head in heads}
     body = [[head, *(found.cell(sign=-1) for found in row)] for head, row in estimates.items()]
@@ -149,7 +149,7 @@ def masked_length_table(
     edges: Sequence[float],
     what: str,
 ) -> str:
-    """Return the change from masking a head and the difference to a setting, by bins."""
+    """Return a paper's table of the change from masking a head, by bins."""
     body = [
         [
             name,
@@ -165,7 +165,7 @@ def masked_length_table(
 
 
 def off_diagonal_table(evidence: Evidence, settings: Sequence[Setting], site: str) -> str:
-    """Return the BLEU of each setting by the share of off-diagonal tokens in the first.
+    """Return a paper's table of BLEU by the share of off-diagonal tokens.
 
     A token is off the diagonal if its attention is strongest two or more positions away.
     """
@@ -189,12 +189,12 @@ def off_diagonal_table(evidence: Evidence, settings: Sequence[Setting], site: st
 
 
 def explained(text: str) -> str:
-    """Add a line below a table if it marks intervals without seed-to-seed variation."""
+    """Explain below a paper's table its mark for intervals without seeds."""
     return f"{text}\n\n{SENTENCES_ALONE_EXPLAINED}" if SENTENCES_ALONE in text else text
 
 
 def status_line(error: NotMeasured) -> str:
-    """Return the placeholder line for a table without data."""
+    """Return the line in place of a paper's table without data."""
     return f"Not run: {error.where}, {error.what}."
 
 
@@ -210,7 +210,7 @@ def render_available(*parts: Callable[[], str]) -> str:
 
 
 def _ours(evidence: Evidence, setting: Setting, first: Setting) -> list[str]:
-    """Return BLEU, lengths, difference to the first setting, seeds, parameters; or `not run`."""
+    """Return our cells in a paper's table: BLEU, lengths, difference, seeds, parameters."""
     try:
         records = [evidence.scores(setting, seed) for seed in evidence.seeds(setting)]
     except NotMeasured:
@@ -231,14 +231,14 @@ def _ours(evidence: Evidence, setting: Setting, first: Setting) -> list[str]:
 
 
 def _mean_lengths(records: Sequence[Record]) -> Lengths:
-    """Return the lengths of all seeds together, and the mean of their penalties."""
+    """Return our cell on lengths in a paper's table: of all seeds, with mean penalty."""
     found = [lengths_of(record) for record in records]
     totals = (sum(one.hypotheses for one in found), sum(one.references for one in found))
     return Lengths(*totals, float(np.mean([one.penalty for one in found])))
 
 
 def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
-    """Name the systems with a run that ended before its schedule; empty if none.
+    """Name the systems in a paper's table whose training ended early; empty if none.
 
     Their learning rate had not come down.
     """
@@ -263,7 +263,7 @@ def _stopped_early(evidence: Evidence, rows: Sequence[Row]) -> str:
 
 
 def _difference(evidence: Evidence, setting: Setting, first: Setting) -> str:
-    """Return the difference of a setting to the first, with its interval."""
+    """Return our difference of a setting to the first row of a paper's table."""
     try:
         return evidence.contrast([(1.0, setting), (-1.0, first)]).cell()
     except NotMeasured:
@@ -271,7 +271,7 @@ def _difference(evidence: Evidence, setting: Setting, first: Setting) -> str:
 
 
 def _heading(cell: Printed, row: Row) -> str:
-    """Name a cell by its other coordinate, with the metric where that alone is not unique."""
+    """Name a cell that a paper prints by its other coordinate, and its metric if needed."""
     other = cell.row if "column" in row.cells else cell.column
     metric = "SacreBLEU" if cell.metric == "SacreBLEU" else ""
     return f"{other} {metric}".strip() + (" (read off a plot)" if cell.approx else "")

@@ -10,7 +10,7 @@ from repro.papers.verdicts import NO_DATA, experiments_of, verdict_on
 
 
 def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
-    """Return a table of verdicts, those not reproduced first."""
+    """Return a table of verdicts on the papers' claims, those not reproduced first."""
     by_name = {claim.name: claim for claim in claims}
     ordered = sorted(verdicts, key=lambda verdict: (STATUSES.index(verdict.status), verdict.claim))
     rows = [
@@ -27,7 +27,7 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
 
 
 def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
-    """Return the verdicts on claims at several scales as text: an overview, then the evidence.
+    """Return the verdicts on papers' claims at several scales: overview, then evidence.
 
     Args:
         claims: the claims to show.
@@ -47,7 +47,7 @@ def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVe
 
 
 def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
-    """Return the evidence for each verdict, scale by scale; see `side_by_side`."""
+    """Return the evidence for the verdicts on papers' claims, scale by scale."""
     parts = []
     for claim in claims:
         lines = [f"{claim.name} {claim.statement} (reported: {claim.reported})"]
@@ -64,7 +64,7 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
 
 
 def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
-    """Return the command that makes the missing records of a claim.
+    """Return the command that makes the records that a paper's claim lacks.
 
     There is none if no record is missing, or no experiment makes it.
     """
@@ -75,4 +75,5 @@ def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
 
 
 def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:
+    """Write a paper's claim and its verdicts below each other in columns."""
     return " ".join([f"{first:<5}", *(f"{status:<17}" for status in statuses), last]).rstrip()

@@ -92,12 +92,12 @@ def experiments_of(claim: Claim) -> list[str]:
 
 
 def of_scores(claims: Iterable[Claim]) -> list[Claim]:
-    """Return the claims that depend on scores alone, so that other test sets can judge them."""
+    """Return the papers' claims that depend on scores alone: other test sets can judge them."""
     return [claim for claim in claims if not claim.measures()]
 
 
 def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, StoredVerdict]:
-    """Judge claims; return stored verdicts by claim."""
+    """Judge claims of the papers; return stored verdicts by claim."""
     return {
         claim.name: as_stored(
             claim.judge(evidence, partial(_reported, claim)), claim.digest(evidence.scale)
@@ -107,7 +107,7 @@ def judge(claims: Iterable[Claim], evidence: Evidence) -> dict[str, StoredVerdic
 
 
 def _reported(claim: Claim, condition: Condition) -> float | None:
-    """Return the median of what a paper prints about a condition; None if nothing is known."""
+    """Return the median of what a paper prints about a claim's condition; None if unknown."""
     of = [paper for paper in PAPERS if claim.name in {one.name for one in load_paper(paper).claims}]
     values = [effect.value for paper in of for effect in printed_effects(paper, condition)]
     return median(values) if values else None
@@ -116,7 +116,7 @@ def _reported(claim: Claim, condition: Condition) -> float | None:
 def update_verdicts(
     folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str] = ()
 ) -> list[Verdict]:
-    """Compute verdicts, store them, and return them.
+    """Judge claims of the papers, store their verdicts, and return them.
 
     Args:
         folder: of results.
@@ -140,6 +140,7 @@ def update_verdicts(
 def _update(
     folder: Path, scale: str, claims: list[Claim], evidence: Evidence, discard: Iterable[str]
 ) -> list[Verdict]:
+    """Judge the papers' claims, and write their verdicts into the locked file."""
     judged, of_papers, split = (
         {claim.name for claim in claims},
         {claim.name for claim in claims_of()},
@@ -194,7 +195,7 @@ def _update(
 
 
 def _first_look(before: StoredVerdict) -> list[int]:
-    """Return the fewest and the most seeds of the first verdict on a claim, given the last one.
+    """Return the seeds of the first verdict on a paper's claim, given the last one.
 
     A test that was given up since was looked at, too.
     """
@@ -202,11 +203,12 @@ def _first_look(before: StoredVerdict) -> list[int]:
 
 
 def _seeds(verdict: StoredVerdict) -> list[int]:
+    """Return the fewest and most seeds behind a verdict on a paper's claim."""
     return [*(as_verdict(verdict).seeds or ())]
 
 
 def load_verdicts(folder: Path, scale: str, split: str = TEST) -> dict[str, StoredVerdict]:
-    """Return the stored verdicts of a scale on a test set, by claim; empty without a file.
+    """Return the stored verdicts on the papers' claims at a scale; empty without a file.
 
     Raises:
         DamagedFileError: the file is damaged.
@@ -221,6 +223,7 @@ def load_verdicts(folder: Path, scale: str, split: str = TEST) -> dict[str, Stor
 
 
 def _read(path: Path) -> VerdictFile:
+    """Read a file of verdicts on the papers' claims, and refuse a damaged one."""
     try:
         values: VerdictFile = json.loads(read_plain(path))
         if values["format"] == FORMAT and next(verdict_faults(values), None) is None:
@@ -233,18 +236,19 @@ def _read(path: Path) -> VerdictFile:
 
 
 def _no_verdicts(path: Path) -> DamagedFileError:
+    """Return the error that a file holds no verdicts on the papers' claims."""
     return DamagedFileError(
         str(path), "is not a file of verdicts", "restore it, or delete it and run repro claims"
     )
 
 
 def scales_with_verdicts(folder: Path) -> list[str]:
-    """Return the scales with stored verdicts."""
+    """Return the scales with stored verdicts on the papers' claims."""
     return sorted(path.stem for path in _files(folder) if "." not in path.stem)
 
 
 def further_test_sets(folder: Path) -> list[tuple[str, str]]:
-    """Return the (scale, test set) pairs with stored verdicts besides `TEST`, single sets first.
+    """Return the (scale, test set) pairs with verdicts on papers' claims besides `TEST`.
 
     Raises:
         DamagedFileError: a file is damaged.
@@ -257,7 +261,7 @@ def further_test_sets(folder: Path) -> list[tuple[str, str]]:
 
 
 def verdict_places(folder: Path) -> tuple[list[tuple[str, str]], list[ReproError]]:
-    """Return the (scale, test set) pairs with stored verdicts, and an error per damaged file."""
+    """Return the (scale, test set) pairs with verdicts on papers' claims, and errors."""
     places, errors = [], []
     for path in _files(folder):
         try:
@@ -272,7 +276,7 @@ def verdict_places(folder: Path) -> tuple[list[tuple[str, str]], list[ReproError
 
 
 def _files(folder: Path) -> list[Path]:
-    """Return the files of verdicts below a folder of results; hidden ones are skipped."""
+    """Return the files of verdicts on papers' claims; hidden ones are skipped."""
     try:
         names = sorted(os.listdir(Path(folder) / VERDICTS))
     except FileNotFoundError:
@@ -287,7 +291,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def verdict_on(claim: Claim, verdicts: dict[str, StoredVerdict]) -> Verdict:
-    """Return the verdict on a claim among those of a scale; `not run` without one."""
+    """Return the verdict on a paper's claim among those of a scale; or `not run`."""
     return (
         as_verdict(verdicts[claim.name])
         if claim.name in verdicts
@@ -296,12 +300,13 @@ def verdict_on(claim: Claim, verdicts: dict[str, StoredVerdict]) -> Verdict:
 
 
 def count_verdicts(verdicts: Iterable[Verdict]) -> dict[str, int]:
-    """Count verdicts by status."""
+    """Count the verdicts on papers' claims by status."""
     statuses = [verdict.status for verdict in verdicts]
     return {status: statuses.count(status) for status in STATUSES}
 
 
 def _path(folder: Path, scale: str, split: str = TEST) -> Path:
+    """Return the file of the verdicts on papers' claims at a scale, on a test set."""
     return (
         Path(folder)
         / VERDICTS

@@ -7,18 +7,22 @@ Examples are GitHub, nbviewer, PNG, SVG and PDF. matplotlib draws it from the nu
 import functools
 import io
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import matplotlib
 import numpy as np
 import plotly.graph_objects as go
 from matplotlib import font_manager
+from numpy.typing import NDArray
 from PIL import Image
 
 from repro.plots.drawing import DPI, draw
 from repro.plots.style import INK
 
 SHARPNESS = 2  # pixels of a PNG to one of plotly: screens of phones and new laptops show them all
+COLORS_AT_ONCE = 4096  # of which the differences to the whole palette take 8 MB
+ROWS_AT_ONCE = 512
 STEP = 5  # of red, green, blue and opacity: too small to see
 _EAST_ASIAN = (
     "Noto Sans CJK JP",
@@ -66,18 +70,17 @@ def _with_palette(png: io.BytesIO) -> bytes:
 
     The other colors are edges of letters and lines.
     """
-    pixels = np.array(Image.open(png).convert("RGBA"))  # (height, width, 4)
-    rounded = (np.rint(np.arange(256) / STEP) * STEP).astype(np.uint8)
-    pixels = rounded[pixels]
-    pixels[pixels[..., 3] == 0] = 0
-    numbers = pixels.view(np.uint32)[..., 0]
-    packed, counts = np.unique(numbers, return_counts=True)
+    strips = list(_strips(Image.open(png)))
+    found, found_counts = zip(
+        *(np.unique(strip, return_counts=True) for strip in strips), strict=True
+    )
+    packed, places = np.unique(np.concatenate(found), return_inverse=True)
+    counts = np.bincount(places, weights=np.concatenate(found_counts)).astype(int)
     colors = packed.view(np.uint8).reshape(-1, 4).astype(np.int16)
     palette = colors[np.argsort(-counts, kind="stable")[:256]]
-    distances = np.abs(colors[:, None] - palette).sum(axis=2, dtype=np.int16)
-    nearest = distances.argmin(axis=1).astype(np.uint8)
-    # one by one: a large picture has millions of pixels
-    rows = [nearest[np.searchsorted(packed, row)] for row in numbers]
+    pieces = np.array_split(colors, len(colors) // COLORS_AT_ONCE + 1)
+    nearest = np.concatenate([_nearest(piece, palette) for piece in pieces])
+    rows = [nearest[np.searchsorted(packed, row)] for strip in strips for row in strip]
     indexed = Image.fromarray(np.stack(rows)).convert("P")
     indexed.putpalette(palette[:, :3].astype(np.uint8).tobytes())
     smaller = io.BytesIO()
@@ -85,6 +88,23 @@ def _with_palette(png: io.BytesIO) -> bytes:
         smaller, format="png", optimize=True, transparency=palette[:, 3].astype(np.uint8).tobytes()
     )
     return smaller.getvalue()
+
+
+def _strips(image: Image.Image) -> Iterator[NDArray[np.uint32]]:
+    """Yield the rounded colors of a picture, some rows at a time: a tall one has millions."""
+    rounded = (np.rint(np.arange(256) / STEP) * STEP).astype(np.uint8)
+    for top in range(0, image.height, ROWS_AT_ONCE):
+        bottom = min(top + ROWS_AT_ONCE, image.height)
+        pixels = np.array(image.crop((0, top, image.width, bottom)).convert("RGBA"))
+        pixels = rounded[pixels]
+        pixels[pixels[..., 3] == 0] = 0
+        yield pixels.view(np.uint32)[..., 0]
+
+
+def _nearest(colors: NDArray[np.int16], palette: NDArray[np.int16]) -> NDArray[np.uint8]:
+    """Return the place in the palette of the color that differs least from each of `colors`."""
+    distances = np.abs(colors[:, None] - palette).sum(axis=2, dtype=np.int16)
+    return distances.argmin(axis=1).astype(np.uint8)
 
 
 @functools.cache

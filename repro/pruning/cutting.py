@@ -123,7 +123,7 @@ def _check_is_dot_product(
 def _smaller_spec(
     site: str, layer: int, config: ModelConfig, weights: nn.Module, num_kept: int
 ) -> str:
-    """Return the variant of a layer that keeps some of its heads."""
+    """Return the variant of a pruned layer, which keeps some of its heads."""
     where = f"{site} {layer_name(layer)}"
     _check_is_dot_product(site, layer, config, weights, "keep the gated model")
     if num_kept == 0 and config.norm == "post":
@@ -140,7 +140,7 @@ def _smaller_spec(
 
 
 def _join_layer_specs(before: str, layers: list[str]) -> str:
-    """Write the variants of all layers as the option of a site: the first, then the exceptions."""
+    """Write the variants of a pruned model's layers as the option of a site."""
     if layers == parse_layers(before, len(layers)):
         return before
     exceptions = [

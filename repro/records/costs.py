@@ -37,7 +37,7 @@ def _cost_in_words(
     by_run: dict[str, dict[str, Any]],
     number: Callable[[dict[str, Any]], str],
 ) -> str:
-    """Return a cost of a training, plus that of the run that it starts from.
+    """Return a cost in a record of training, plus that of the run it starts from, as a cell.
 
     A dash for a model that was cut out of another.
     """
@@ -52,17 +52,17 @@ def _cost_in_words(
 
 
 def _updates_of(training: dict[str, Any]) -> str:
-    """Return the number of updates of a training as text."""
+    """Return the number of updates in the record of a training, as a table cell."""
     return f"{training['update']:,}"
 
 
 def _seconds_of(training: dict[str, Any]) -> str:
-    """Return the seconds of a training as text."""
+    """Return the seconds in the record of a training, as a table cell."""
     return f"{training['seconds']:,.0f}"
 
 
 def costs_note(records: list[dict[str, Any]]) -> str:
-    """Say where costs come from, and what a sum and a dash among them mean."""
+    """Say below a table of records where costs come from, and what a sum and a dash mean."""
     lines = [
         "The machine may have had other work meanwhile, and devices and numbers of threads "
         "differ: do not compare speeds by these seconds "
@@ -80,7 +80,7 @@ def costs_note(records: list[dict[str, Any]]) -> str:
 
 
 def energy_of(training: dict[str, Any]) -> str:
-    """Return the joules of a training over all counters, or a dash where they are not known."""
+    """Return the joules in a record of training, or a dash where they are not known."""
     joules = training.get("joules")  # older records have none
     return f"{sum(joules.values()):,.0f}" if joules else "-"
 

@@ -46,7 +46,7 @@ def sentences_measured(record: dict[str, Any]) -> str:
 
 
 def columns_explained(record: dict[str, Any]) -> str:
-    """Explain the columns of `heads_table`."""
+    """Explain the columns of a head record's table."""
     measured = record["measured"]
     return (
         f"Heads: layer.head, both counted from {FIRST}. Relevance: share of a layer, by two rules, "
@@ -60,7 +60,7 @@ def columns_explained(record: dict[str, Any]) -> str:
 
 
 def heads_table(record: dict[str, Any], site: str = "encoder_self") -> str:
-    """Return a table of a site with a row a head.
+    """Return the table of a head record at a site, with a row a head.
 
     Its columns are relevance, confidence, where the head points, its best relation above the
     baseline, and its roles.
@@ -84,7 +84,7 @@ def heads_table(record: dict[str, Any], site: str = "encoder_self") -> str:
 
 
 def layers_table(record: dict[str, Any], site: str) -> str:
-    """Return a table of a site with a row a layer (Zeng et al. 2021, Figure 7).
+    """Return the table of a head record at a site, with a row a layer (Zeng et al. 2021).
 
     Its columns are the mean entropy of the heads, and the divergence from every layer.
     """
@@ -106,7 +106,7 @@ def layers_table(record: dict[str, Any], site: str) -> str:
 
 
 def syntax_table(record: dict[str, Any]) -> str:
-    """Return the best encoder head for each relation and direction, and the positional baseline.
+    """Return a head record's best head for each relation, and the positional baseline.
 
     Source: Voita et al. 2019, Table 1.
     """
@@ -151,7 +151,7 @@ def syntax_table(record: dict[str, Any]) -> str:
 
 
 def accuracy_table(record: dict[str, Any]) -> str:
-    """Return the accuracy of every encoder head on each relation and direction.
+    """Return a head record's accuracy of every encoder head on each relation.
 
     The points above the baseline are in brackets.
     """
@@ -171,7 +171,7 @@ def accuracy_table(record: dict[str, Any]) -> str:
 
 
 def _heads_at(record: dict[str, Any], site: str) -> list[tuple[int, int]]:
-    """Return layer and head of all heads that exist at a site."""
+    """Return layer and head of all heads at a site of a record."""
     layers = enumerate(record["sites"][site]["confidence"])
     return [
         (layer, head)
@@ -182,7 +182,7 @@ def _heads_at(record: dict[str, Any], site: str) -> list[tuple[int, int]]:
 
 
 def _best_relation(record: dict[str, Any], layer: int, head: int) -> str:
-    """Return the relation and direction in which a head most exceeds the baseline, with points."""
+    """Return the relation of a head record in which a head most exceeds the baseline."""
     margins = {
         f"{relation}, {direction}": matrix[layer][head]
         for relation, directions in record["syntax"]["margin"].items()
@@ -194,10 +194,10 @@ def _best_relation(record: dict[str, Any], layer: int, head: int) -> str:
 
 
 def _formatted(value: Any, form: str) -> str:
-    """Return a value as a table cell; a mark where it is missing."""
+    """Return a value of a head record as a table cell; a mark where it is missing."""
     return MISSING if value is None else format(value, form)
 
 
 def _points(margin: float) -> str:
-    """Return a margin in points, with its sign."""
+    """Return a margin of a head record in points, with its sign."""
     return f"{100 * margin:+.0f}"

@@ -20,13 +20,13 @@ def references_fields(table: Mapping[str, np.ndarray]) -> dict[str, Any]:
 
 
 def reference_sums(record: dict[str, Any]) -> np.ndarray | None:
-    """Return nats and tokens of each reference, `(num_sentences, 2)`; None if it holds none."""
+    """Return nats and tokens of each reference in a record; None if it holds none."""
     table = record["tables"].get("likelihood")
     return None if table is None else np.stack([table[NLL], table[TOKENS]], axis=1).astype(float)
 
 
 def curve_of(lines: Iterable[Mapping[str, Any]]) -> list[list[float]]:
-    """Return the dev curve of a log: pairs of update and nats per token, in order.
+    """Return the dev curve that a record keeps of a log: updates and nats per token.
 
     A run that was killed may have logged an update twice. The later line is the one it went on
     from.

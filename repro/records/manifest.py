@@ -127,7 +127,7 @@ def _listed_paths(folder: Path) -> list[str]:
 
 
 def _file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file; empty if there is none."""
+    """Return the SHA-256 of a stored result; empty if the file is missing."""
     try:
         return hashlib.sha256(read_plain(path)).hexdigest()
     except FileNotFoundError:  # not a regular file

@@ -85,7 +85,7 @@ def check_comparable(records: list[dict[str, Any]]) -> None:
 
 
 def check_same_training_text(described: list[dict[str, Any]]) -> None:
-    """Refuse to compare runs that were trained on different texts.
+    """Refuse to compare records of runs that were trained on different texts.
 
     Args:
         described: what `scores.describe_run` returns, so that runs are refused before they
@@ -100,7 +100,7 @@ def check_same_training_text(described: list[dict[str, Any]]) -> None:
 def _check_same(
     records: list[dict[str, Any]], keys: dict[str, Callable[[dict[str, Any]], Any]]
 ) -> None:
-    """Refuse records that differ in a key, naming two of them."""
+    """Refuse to compare records that differ in a key, naming two of them."""
     for what, key in keys.items():
         for record in records[1:]:
             if key(record) != key(records[0]):
@@ -196,7 +196,7 @@ def scores_table(records: list[dict[str, Any]]) -> str:
 
 
 def in_train_note(record: dict[str, Any]) -> str:
-    """Say how much of a test set is in the training text.
+    """Say below a table of records how much of a test set is in the training text.
 
     Only for a test set out of domain, or where leaks were allowed; else return an empty text.
     """
@@ -238,7 +238,7 @@ def writable_note(records: list[dict[str, Any]]) -> str:
 
 
 def _cannot_write_all(records: list[dict[str, Any]]) -> bool:
-    """Return whether a perfect model loses more than `LOST` points by what it cannot write."""
+    """Return whether a record's perfect model loses over `LOST` points by its subwords."""
     name = records[0]["scores"][0]["name"]
     return any(
         100 - record["writable"]["best"][name] > LOST for record in records if "writable" in record
@@ -246,13 +246,13 @@ def _cannot_write_all(records: list[dict[str, Any]]) -> bool:
 
 
 def _range_in_words(numbers: list[float], digits: int) -> str:
-    """Return the range of numbers as text; one number if all are equal."""
+    """Return the range of a number over records as text; one number if all are equal."""
     least, most = (f"{number:,.{digits}f}" for number in (min(numbers), max(numbers)))
     return least if least == most else f"{least} to {most}"
 
 
 def means_table(records: list[dict[str, Any]]) -> str:
-    """Return a table of the mean scores of each system with several seeds, or an empty text.
+    """Return a table of records' mean scores, for systems with several seeds.
 
     Standard deviations are of one seed, not of the mean.
     """
@@ -290,7 +290,7 @@ def costs_table(records: list[dict[str, Any]]) -> str:
 
 
 def differences_table(records: list[dict[str, Any]]) -> str:
-    """Return a table of the differences of every system to the first.
+    """Return a table of records: the differences of every system to the first.
 
     They are over seeds if a system has several. Without a second system, return a line that says
     so.
@@ -347,7 +347,7 @@ def names_of(records: list[dict[str, Any]]) -> list[str]:
 
 
 def describe(comparison: Comparison) -> list[str]:
-    """Return difference and interval as text.
+    """Return the difference of two records with its interval as text.
 
     The p-value follows for single runs; for several, the number of seeds and the detectable
     difference.
@@ -359,7 +359,7 @@ def describe(comparison: Comparison) -> list[str]:
 
 
 def p_value(p: float, num_samples: int) -> str:
-    """Return `= 0.123`, or `< 0.002` if none of 1,000 resamples is as far off.
+    """Return the p-value of two records' difference: `= 0.123`, or `< 0.002` at the limit.
 
     So many resamples show no smaller probability.
     """
@@ -368,7 +368,7 @@ def p_value(p: float, num_samples: int) -> str:
 
 
 def _signatures(records: list[dict[str, Any]]) -> str:
-    """List the signatures of the scores."""
+    """List the signatures of the scores in records."""
     return "\n".join(
         f"- {escape(s['name'])}: `{visible(s['signature']).replace('`', chr(39))}`"
         for s in records[0]["scores"]
@@ -376,7 +376,7 @@ def _signatures(records: list[dict[str, Any]]) -> str:
 
 
 def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str]) -> str:
-    """Show the first sentences of the split, indented so that nothing in them is read as markup."""
+    """Show the first translations of records, indented so that nothing in them is markup."""
     names, blocks = ["source", "reference", *names_of(records)], []
     width = max(map(len, names))
     hypotheses = [hypotheses_of(record) for record in records]
@@ -392,7 +392,7 @@ def _examples(records: list[dict[str, Any]], sources: list[str], refs: list[str]
 
 
 def _made_with(records: list[dict[str, Any]]) -> str:
-    """Return commit, machine and versions, a line for all runs that share them."""
+    """Return commit, machine and versions behind records, a line for all runs that share them."""
     runs: dict[str, dict[str, None]] = {}
     for record in records:
         origin = record["provenance"]

@@ -281,7 +281,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def _control_faults(value: Any, where: str) -> Iterator[str]:
-    """Yield the places of texts in a value of JSON that hold a control character or line break.
+    """Yield the places in a record whose texts hold a control character or line break.
 
     Such a text would forge a row of a table or a line of a terminal.
     """
@@ -312,7 +312,7 @@ _hints_of = cache(partial(get_type_hints, include_extras=True))  # evaluates eve
 
 
 def type_faults(value: Any, hint: Any) -> Iterator[str]:
-    """Yield what in a value of JSON is missing, or of another type or range than its hint.
+    """Yield what in a field of a record is missing, or of another type or range than its hint.
 
     Whole numbers may take the place of fractions.
     """
@@ -333,12 +333,12 @@ def type_faults(value: Any, hint: Any) -> Iterator[str]:
 
 
 def _place_in_words(names: re.Match[str]) -> str:
-    """Return msgspec's names of types in Python's words."""
+    """Return msgspec's names of a record's types in Python's words."""
     return " or ".join(_NAMES.get(name, name) for name in names[1].split(" | "))
 
 
 def _follow_path(value: Any, hint: Any, path: str) -> tuple[str, Any, Any]:
-    """Return the place at the end of a path in words, its value, and its hint.
+    """Return the place in a record at the end of a path in words, its value, and its hint.
 
     msgspec does not name the key of a dictionary; it is the first whose value it refuses.
     """

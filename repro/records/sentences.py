@@ -162,7 +162,7 @@ def _number_columns(place: Path, path: Path, digest: str) -> Numbers:
 
 @lru_cache(maxsize=4)  # texts are read seldom, and take more room than numbers
 def _read_table(_place: Path, path: Path, digest: str) -> dict[str, Column]:
-    """Read a table.
+    """Read a stored table of sentences.
 
     Args:
         _place: the resolved path; in another working folder, a relative one is another file.
@@ -196,13 +196,13 @@ def _read_table(_place: Path, path: Path, digest: str) -> dict[str, Column]:
 
 
 def cannot_read(path: Path, error: OSError) -> MachineError:
-    """Return the error for a file or folder that cannot be opened, but may be sound."""
+    """Return the error for a stored file or folder that cannot be opened, but may be sound."""
     fix = "check its permissions and its disk, then start again"
     return MachineError(str(path), f"cannot be read ({error.strerror})", fix)
 
 
 def _as_column(values: Sequence[Any] | np.ndarray) -> Column:
-    """Return texts as a list, and numbers as an array; of whole numbers if all are whole."""
+    """Return a column of a table of sentences: texts as a list, numbers as an array."""
     if len(values) and isinstance(values[0], str):
         return list(values)
     numbers = np.asarray(values, dtype=float)
@@ -211,7 +211,7 @@ def _as_column(values: Sequence[Any] | np.ndarray) -> Column:
 
 
 def statistic_columns(metrics: Metrics, hyps: list[str]) -> Numbers:
-    """Return the columns of texts from which the scores of each metric are computed.
+    """Return the columns of a table of sentences that scores are computed from.
 
     For BLEU: the words, and the n-grams of one to four words that the reference has, too. For chrF:
     the characters without blanks, and the n-grams of one to six that match. For ROUGE: the F1 of a
@@ -234,7 +234,7 @@ def statistic_columns(metrics: Metrics, hyps: list[str]) -> Numbers:
 
 
 def describe_references(metrics: Metrics, sources: list[str], refs: list[str]) -> Table:
-    """Return the table of a test set: words of both sides, and lengths of references by metric."""
+    """Return the stored table of a test set: words, and lengths of references by metric."""
     found: dict[str, Any] = {
         name: [len(text.split()) for text in side]
         for name, side in zip(LENGTHS, (sources, refs), strict=True)
@@ -254,7 +254,7 @@ SOURCE_WORDS, REFERENCE_WORDS = LENGTHS = ("source_words", "reference_words")
 def statistics(
     name: str, counted: Mapping[str, np.ndarray], references: Mapping[str, np.ndarray]
 ) -> np.ndarray:
-    """Return the sufficient statistics of texts, `(num_texts, num_statistics)`.
+    """Return the sufficient statistics of a table's texts, `(num_texts, num_statistics)`.
 
     They are those of `metrics.CorpusMetric.statistics`.
 
@@ -286,20 +286,20 @@ def statistics(
 
 
 def has_statistics(name: str) -> bool:
-    """Return whether the score of a metric follows from sums over texts in a table."""
+    """Return whether a record's score follows from sums over its table of sentences."""
     return name in STEMS
 
 
 def _is_bleu(name: str) -> bool:
-    """Return whether a metric is a kind of BLEU."""
+    """Return whether the statistics in a table of sentences are of a kind of BLEU."""
     return name in ("BLEU", TOKENISED)
 
 
 def _num_ngrams(length: np.ndarray, n: int) -> np.ndarray:
-    """Return the number of n-grams in texts of so many words or characters."""
+    """Return the number of n-grams in sentences of so many words or characters, for a table."""
     return np.maximum(length - n + 1, 0)
 
 
 def _num_characters(text: str) -> int:
-    """Return the number of characters without blanks."""
+    """Return the characters of a sentence in a table, without blanks."""
     return len("".join(text.split()))

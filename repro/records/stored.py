@@ -18,13 +18,8 @@ from typing import Any
 from repro.core.config import DataConfig, RunConfig, from_dict
 from repro.core.decoding import SearchConfig
 from repro.core.settings import USUAL_ALPHA
-from repro.data.corpora import (
-    ALLOWS_LEAKS,
-    count_pairs_in_train,
-    load_corpus,
-    load_pairs,
-    own_folder,
-)
+from repro.data.corpora import count_pairs_in_train, load_corpus, load_pairs
+from repro.data.own_text import ALLOWS_LEAKS, own_folder
 from repro.data.parallel import column_digest
 from repro.errors import DamagedFileError, InputError, MachineError, ReproError
 from repro.files import refusals, remove_abandoned, write_json
@@ -42,7 +37,7 @@ FIX = "restore the file, or delete it and evaluate or measure the run again"
 
 
 def _refuse_constant(constant: str) -> None:
-    """Refuse `NaN` and infinities, which are not valid JSON and are in no record."""
+    """Refuse `NaN` and infinities in a record: they are not valid JSON."""
     raise ValueError(f"{constant} is no number")
 
 
@@ -113,7 +108,7 @@ def _check_record(path: Path, record: Any) -> None:
 
 
 def _missing_options(values: dict[str, Any]) -> list[str]:
-    """Return the options that `from_dict` would have to guess.
+    """Return the options that an old record lacks, which `from_dict` would guess.
 
     Options that older runs did not have are known.
     """
@@ -163,7 +158,7 @@ def write_record(path: Path, record: dict[str, Any]) -> None:
 
 
 def _is_written(table: StoredTable) -> bool:
-    """Return whether a table is on disk with its digest."""
+    """Return whether a table of a record is on disk with its digest."""
     try:
         return table.is_sound()
     except ReproError:
@@ -361,7 +356,7 @@ def search_of(record: dict[str, Any]) -> list[str]:
 
 
 def score_of(record: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the score of that name with its signature.
+    """Return the score of that name in a record, with its signature.
 
     Raises:
         DamagedFileError: the record has none of that name.
@@ -400,7 +395,7 @@ def _check_references(record: dict[str, Any], refs: list[str]) -> None:
 
 
 def overlap_of(corpus: str, source: str, target: str, split: str) -> dict[str, dict[str, int]]:
-    """Return how much of a test set is in the training text.
+    """Return how much of a record's test set is in the training text.
 
     Records say this if the test set is out of domain, or if leaks were allowed; of other corpora,
     `repro data` says it.
@@ -410,5 +405,5 @@ def overlap_of(corpus: str, source: str, target: str, split: str) -> dict[str, d
 
 
 def plain_name(name: str) -> str:
-    """Return a name, such as `local:../own`, without parts that would lead to another folder."""
+    """Return a name for a record's path, such as `local:../own`, that leads to no other folder."""
     return "".join(c if c.isalnum() or c in "-+.=_" else "-" for c in name)

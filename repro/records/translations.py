@@ -33,7 +33,7 @@ from repro.statistics.resampling import brevity_of_sums
 def score_tables(
     hyps: list[str], sources: list[str], refs: list[str], target: str, task: str
 ) -> dict[str, Table]:
-    """Return the tables of translations and of their references."""
+    """Return the tables of a score record: translations, and their references."""
     metrics = metrics_for(task, target, tuple(refs))
     references = describe_references(metrics, sources, refs)
     return {
@@ -45,7 +45,7 @@ def score_tables(
 def writable(
     subwords: Subwords, hyps: list[str], refs: list[str], target: str, task: str
 ) -> dict[str, Any]:
-    """Return the cost of a model's subwords, if it cannot write some references.
+    """Return the cost of subwords in a record, if the model cannot write some references.
 
     Returns:
         `changed`: the number of references that its subwords change; `best`: the scores of the
@@ -76,14 +76,14 @@ def hypotheses_of(record: dict[str, Any]) -> list[str]:
 
 
 def changed_by(record: dict[str, Any], mask: int) -> dict[int, str]:
-    """Return the translations that masking a head changes, by the index of their sentence."""
+    """Return the translations in a masks record that masking a head changes."""
     table = record["tables"]["masks"]
     rows = zip(table["mask"].tolist(), table["sentence"].tolist(), table["hypothesis"], strict=True)
     return {sentence: text for number, sentence, text in rows if number == mask}
 
 
 def statistics_of(record: dict[str, Any], name: str, mask: int = 0) -> np.ndarray:
-    """Return the statistics of a score of a record's translations, `(sentences, statistics)`.
+    """Return the statistics of a record's translations, `(sentences, statistics)`.
 
     Args:
         record: of scores or masks.
@@ -110,7 +110,7 @@ class Lengths(NamedTuple):
     penalty: float  # the factor of BLEU
 
     def cell(self) -> str:
-        """Return hypothesis / reference length and the penalty, for a table."""
+        """Return the lengths of a record's translations by their references', and the penalty."""
         return f"{self.hypotheses / self.references:.3f} / {self.penalty:.3f}"
 
 
@@ -157,7 +157,7 @@ def rescore(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _distinct(name: str) -> Distinct:
-    """Return the metric of a name such as `distinct-1`."""
+    """Return the metric of a record with a name such as `distinct-1`."""
     stem, _, n = name.rpartition("-")
     if stem != "distinct" or n not in ("1", "2"):
         raise DamagedFileError(name, "is the name of no score", FIX)

@@ -60,7 +60,7 @@ def behaviour(config: RunConfig) -> Behaviour:
 
 
 def of_model(config: ModelConfig) -> Behaviour:
-    """Return numbers that change when the model computes something else.
+    """Return the numbers by which runs are known to compute the same, for a model.
 
     Returns:
         `initial`: of the parameters as they are drawn. `output`: of the scores of the next token.
@@ -144,7 +144,7 @@ def of_training(config: TrainConfig) -> Behaviour:
 
 
 def changes(noted: Behaviour, found: Behaviour) -> list[str]:
-    """Return in words which of the numbers that both have differ."""
+    """Say which numbers of a run's behaviour differ."""
     return [
         WORDS.get(name, name)
         for name in found
@@ -153,7 +153,7 @@ def changes(noted: Behaviour, found: Behaviour) -> list[str]:
 
 
 def _numbers_differ(noted: list[float], found: list[float], name: str) -> bool:
-    """Return whether two lists of numbers differ by more than the tolerance."""
+    """Return whether two lists of a run's behaviour differ by more than the tolerance."""
     try:
         largest = max(map(abs, [*noted, *found]), default=0.0)
         apart = [abs(a - b) for a, b in zip(noted, found, strict=True)]
@@ -163,14 +163,14 @@ def _numbers_differ(noted: list[float], found: list[float], name: str) -> bool:
 
 
 def _probed_model(config: ModelConfig) -> Transformer:
-    """Build the untrained model of the probes, in float64 and without dropout."""
+    """Build the untrained model that shows a run's behaviour, in float64, without dropout."""
     config = replace(config, dropout=0.0, attention_dropout=0.0)
     starts_word = [i % 3 != 0 for i in range(VOCAB)]
     return Transformer(config, VOCAB, PAD_ID, starts_word, length_ratio=1.25).double()
 
 
 def _set_parameters(model: nn.Module) -> None:
-    """Overwrite parameters by a function of their names, whatever their order."""
+    """Set the parameters that show a run's behaviour by their names."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             width = parameter.shape[-1] if parameter.dim() > 1 else 3
@@ -187,7 +187,7 @@ def _spread_numbers(count: int, start: int) -> Tensor:
 
 
 def _probe_batches(model: Transformer) -> list[Batch]:
-    """Return a batch of two padded pairs, and one of a long pair within the attention's limit."""
+    """Return the batches that show a run's behaviour: a short one, and a long pair."""
     source, target = (model.max_len(*READERS[side]) or LONG for side in ("source", "target"))
     mark = model.config.source_end_mark
     tokens = [4 + i * i % 37 for i in range(LONG)]
@@ -200,7 +200,7 @@ def _probe_batches(model: Transformer) -> list[Batch]:
 
 
 def _numbers_of(tensors: list[Tensor]) -> list[float]:
-    """Return two numbers for the values of tensors: a mean product with fixed ones, and a size."""
+    """Return two numbers for tensors of a run's behaviour: a mean product, and a size."""
     flat = torch.cat([tensor.detach().double().flatten() for tensor in tensors])
     rows = F.pad(flat, (0, -len(flat) % 1024)).view(-1, 1024)
     projected = _spread_numbers(len(rows), 1) @ (rows @ _spread_numbers(1024, 2))
@@ -210,5 +210,5 @@ def _numbers_of(tensors: list[Tensor]) -> list[float]:
 
 
 def _rounded(numbers: list[float]) -> list[float]:
-    """Round numbers to ten significant digits."""
+    """Round numbers of a run's behaviour to ten significant digits."""
     return [float(f"{number:.10g}") for number in numbers]

@@ -123,7 +123,7 @@ def readme(folder: Path = FOLDER) -> str:
 
 
 def _same_translations(run: Run, rounded: Run) -> dict[str, int]:
-    """Count the test sentences that a rounded model translates as before."""
+    """Count the test sentences that a bundled run, rounded, translates as before."""
     data = run.config.data
     sources, _ = load_corpus(data.corpus, data.source, data.target).pairs(
         "test", data.source, data.target

@@ -57,7 +57,7 @@ def remove_checkpoints(run: Path, keep: Collection[int] = ()) -> None:
 
 
 def remove_leftovers(run: Path) -> None:
-    """Remove files that a killed process began to write; only for the owner of the lock."""
+    """Remove what a killed training began to write; only for the lock's owner."""
     found = run.rglob(f"*{UNFINISHED}")
     # the files of an unfinished folder before the folder
     for path in sorted(found, key=lambda path: len(path.parts), reverse=True):

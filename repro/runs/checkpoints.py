@@ -51,7 +51,7 @@ class Progress:
     unlogged: tuple[float, ...] = (0.0, 0.0, 0)
 
     def after(self, epoch: int, batch: int, tokens: int, seconds: float) -> "Progress":
-        """Return the progress one update later."""
+        """Return the progress of training one update later."""
         return replace(
             self,
             update=self.update + 1,
@@ -62,19 +62,19 @@ class Progress:
         )
 
     def with_loss(self, loss: float, nll: float, tokens: int) -> "Progress":
-        """Return the progress with the sums of an update, for the next line of the log."""
+        """Return the progress of training with the sums of an update, for the log."""
         return replace(
             self,
             unlogged=tuple(a + b for a, b in zip(self.unlogged, (loss, nll, tokens), strict=True)),
         )
 
     def with_dev(self, dev_nll: float) -> "Progress":
-        """Return the progress with an evaluation on dev."""
+        """Return the progress of training with an evaluation on dev."""
         waited = 0 if dev_nll < self.best_dev_nll else self.evals_since_best + 1
         return replace(self, best_dev_nll=min(dev_nll, self.best_dev_nll), evals_since_best=waited)
 
     def with_joules(self, spent: Joules) -> "Progress":
-        """Return the progress with the joules spent since the counters were last read."""
+        """Return the progress of training with the joules spent since the last reading."""
         return replace(self, joules=add_joules(self.joules, spent))
 
     def is_evaluated(self, config: TrainConfig) -> bool:
@@ -285,5 +285,5 @@ def finish(
 
 
 def _state_as_json(progress: Progress) -> dict[str, Any]:
-    """Return the progress with null for infinity, which JSON lacks."""
+    """Return the progress of training with null for infinity, which JSON lacks."""
     return {key: None if value == math.inf else value for key, value in vars(progress).items()}

@@ -70,7 +70,7 @@ class EnergyMeter:
 
 
 def add_joules(total: Joules | None, spent: Joules) -> Joules | None:
-    """Return the sum by counter, or None if it is not known.
+    """Return the sum of a run's joules by counter, or None if it is not known.
 
     It is not known once a part was not measured, or was measured by other counters.
 
@@ -104,7 +104,7 @@ def _processor_counters() -> Iterator[Counter]:
 
 
 def _number_in(file: Path) -> int:
-    """Return the number in a file of the kernel."""
+    """Return the number in a file of the kernel, such as an energy counter."""
     return int(file.read_text())
 
 

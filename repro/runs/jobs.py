@@ -264,7 +264,7 @@ def _do_piece(work: Work, task: tuple[Any, ...]) -> Outcome | Exception:
 
 
 def _picklable(error: Exception) -> Exception:
-    """Return an error that another process can read, with its traceback.
+    """Return a worker's error that another process can read, with its traceback.
 
     This is the error itself if it can be pickled, else its words.
     """
@@ -278,7 +278,7 @@ def _picklable(error: Exception) -> Exception:
 
 
 def describe_outcome(outcome: Outcome) -> str:
-    """Return a line about a result record, or an error."""
+    """Return a line about a piece of work that ended: its record, or its error."""
     if isinstance(outcome, ReproError):
         return f"error: {outcome}"
     if "scores" in outcome:

@@ -48,7 +48,7 @@ def conditions_of(config: RunConfig) -> list[str]:
 
 
 def _differences(config: RunConfig, usual: RunConfig) -> list[str]:
-    """Return the differences from a scale as `key=value`s, without system, direction and seed."""
+    """Return a run's differences from a scale, without system, direction and seed."""
     if config.train.start_from:
         sites = config.model.gated_sites
         usual = replace(
@@ -90,7 +90,7 @@ def fitting(name: str, runs: Sequence[str]) -> list[str]:
 
 
 def config_changes(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """List in words the differences between two configurations."""
+    """List in words the differences between two runs' configurations."""
     pairs = [
         (f"{part}.{key}", found[part][key], wanted[part][key])
         for part in wanted

@@ -19,13 +19,8 @@ from repro.core.subwords import Subwords
 from repro.core.transformer import Transformer
 from repro.data.catalogue import GENERATED
 from repro.data.characters import describe_characters
-from repro.data.corpora import (
-    ParallelCorpus,
-    check_text_is_found,
-    load_once,
-    own_folder,
-    text_may_change,
-)
+from repro.data.corpora import ParallelCorpus, load_once, text_may_change
+from repro.data.own_text import check_text_is_found, own_folder
 from repro.errors import InputError, MachineError
 from repro.files import write_atomic, write_json
 from repro.reading import names_in, sha256
@@ -128,7 +123,7 @@ def prepare(
 
 
 def _report_left_out(run: Run, corpus: ParallelCorpus, num_pairs: int, num_long: int) -> None:
-    """Say on standard error what was noted about the text, and which pairs were left out."""
+    """Say which training pairs were left out, and what was noted about the text."""
     data = run.config.data
     if own_folder(data.corpus):  # of published text, `repro data` says it
         for note in corpus.notes:
@@ -148,7 +143,7 @@ def _report_left_out(run: Run, corpus: ParallelCorpus, num_pairs: int, num_long:
 def _split_texts(
     corpus: ParallelCorpus, split: str, data: DataConfig
 ) -> tuple[list[str], list[str]]:
-    """Return the texts of a split, and refuse an empty one."""
+    """Return the texts of a split for a run, and refuse an empty one."""
     sources, targets = corpus.pairs(split, data.source, data.target)
     if not sources:
         left_out = ", ".join(
@@ -171,7 +166,7 @@ def _first_subwords(start: Run | None, sentences: list[str], data: DataConfig) -
 
 
 def _warn_of_unknown(run: Run, subwords: Subwords, texts: list[str]) -> None:
-    """Say on standard error which characters of the text have no piece."""
+    """Say which characters of the training text have no piece."""
     if unknown := subwords.unknown_characters(texts):
         fate = "spelled in bytes" if subwords.has_bytes else "read as unknown and never written"
         print(f"{run.path}: no piece for {describe_characters(unknown)} ({fate})", file=sys.stderr)
@@ -180,7 +175,7 @@ def _warn_of_unknown(run: Run, subwords: Subwords, texts: list[str]) -> None:
 def _encoded_pairs(
     subwords: Subwords, sources: list[str], targets: list[str], end_mark: bool, limit: int | None
 ) -> EncodedPairs:
-    """Encode the pairs of a split that are short enough."""
+    """Encode the pairs of a split that are short enough for the run."""
     pairs = zip(subwords.encode(sources), subwords.encode(targets), strict=True)
     kept = [(s, t) for s, t in pairs if limit is None or max(len(s), len(t)) <= limit]
     return EncodedPairs([s for s, _ in kept], [t for _, t in kept], end_mark)
@@ -210,7 +205,7 @@ def _check_provenance(run: Run, new: dict[str, Any], allow_inexact: bool) -> Non
 
 
 def check_lengths(model: Transformer, splits: dict[str, EncodedPairs]) -> None:
-    """Refuse sentences that the model cannot read, those of the test set included.
+    """Refuse sentences that the model of a run cannot read, those of the test set included.
 
     Raises:
         InputError: an attention is not defined for so many tokens, or a held-out sentence would

@@ -39,7 +39,7 @@ from repro.files import append_line
 from repro.runs.checkpoint_folders import all_checkpoints, remove_checkpoints, remove_leftovers
 from repro.runs.checkpoints import Progress, check_room, finish, resume, save_checkpoint
 from repro.runs.energy import EnergyMeter
-from repro.runs.length_penalty import best_alpha
+from repro.runs.length_penalty import fitting_alpha
 from repro.runs.machine import (
     find_device,
     keep_freed_memory,
@@ -126,8 +126,7 @@ def _own_search(run: Run, model: Transformer, corpus: ParallelCorpus) -> dict[st
     translator = Translator(
         model, load_subwords(run.subwords_path), between_batches=stops.raise_if_stopping
     )
-    pairs = corpus.pairs("dev", data.source, data.target)
-    return {"alpha": best_alpha(translator, pairs, data.corpus, data.target)}
+    return {"alpha": fitting_alpha(translator, *corpus.pairs("dev", data.source, data.target))}
 
 
 def _loop(
@@ -203,7 +202,7 @@ def _loop(
 def _dev_nll(
     model: Transformer, pairs: EncodedPairs, progress: Progress, config: TrainConfig
 ) -> float:
-    """Return the loss on dev.
+    """Return the loss on dev during training.
 
     Raises:
         DivergedError: it is not finite.
@@ -223,7 +222,7 @@ def _saved_updates(run: Run) -> int:
 def _batches_from(
     pairs: EncodedPairs, config: TrainConfig, progress: Progress
 ) -> Iterator[tuple[int, int, list[int]]]:
-    """Yield the batches that follow, without end.
+    """Yield the batches of training that follow, without end.
 
     Each is an epoch, the number of its batches that are used then, and the pairs of the batch.
     """

@@ -15,7 +15,7 @@ from repro.statistics.resampling import resamples
 
 @dataclass(frozen=True)
 class Score:
-    """A score never travels without how it was made."""
+    """A score of a text, with the signature that says how it was made."""
 
     name: str
     value: float
@@ -39,18 +39,18 @@ class Counted:
     sums: np.ndarray
 
     def score(self) -> float:
-        """Return the score of all texts."""
+        """Return the score of all texts from their counted statistics."""
         if np.issubdtype(self.sums.dtype, np.integer):
             return self.score_of(self.sums.sum(axis=0))
         # added up in the order of the metric itself
         return float(scorer_of(self.metric)._aggregate_and_compute(self.sums.tolist()).score)
 
     def score_of(self, added: np.ndarray) -> float:
-        """Return the score of some texts, whose sums are added up, `(num_statistics,)`."""
+        """Return the score of some texts, whose statistics are added up, `(num_statistics,)`."""
         return score_of_sums(scorer_of(self.metric), added)
 
     def scores_of(self, rows: np.ndarray) -> np.ndarray:
-        """Return the score of each row of added-up sums, `(num_rows,)`."""
+        """Return the score of each row of added-up statistics, `(num_rows,)`."""
         return np.array([self.score_of(row) for row in rows])
 
 
@@ -79,17 +79,17 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """Return second - first."""
+        """Return the second system's score minus the first's."""
         return self.estimate.value
 
     @property
     def low(self) -> float:
-        """Return the lower end of the interval of the difference."""
+        """Return the lower end of the bootstrap interval of the difference."""
         return self.estimate.ends[0]
 
     @property
     def high(self) -> float:
-        """Return the upper end of the interval of the difference."""
+        """Return the upper end of the bootstrap interval of the difference."""
         return self.estimate.ends[1]
 
 
@@ -98,9 +98,9 @@ def score_all(
 ) -> list[Score]:
     """Score hypotheses with the metrics of their task.
 
-    Translations: cased BLEU and chrF as sacreBLEU defines them, and tokenised lower-cased BLEU.
-        Summaries: ROUGE-1, -2 and -L.
-    Replies: cased BLEU, ROUGE-L, distinct-1 and -2.
+    - Translations: cased BLEU and chrF as sacreBLEU defines them, and tokenised lower-cased BLEU.
+    - Summaries: ROUGE-1, -2 and -L.
+    - Replies: cased BLEU, ROUGE-L, distinct-1 and -2.
 
     Args:
         hyps: detokenised texts.
@@ -154,8 +154,7 @@ def paired_bootstrap(
 def count_texts(
     hyps: list[str], refs: list[str], target: str, task: str = "translation"
 ) -> list[Counted]:
-    """Return what the scores of texts are computed from, by each metric of their task whose score
-    follows from sums."""
+    """Return the statistics of texts for each metric of their task that follows from sums."""
     metrics = (
         metric
         for metric in metrics_for(task, target, tuple(refs))
@@ -171,8 +170,7 @@ def compare_systems(
     num_samples: int = 1000,
     task: str = "translation",
 ) -> list[list[Comparison]]:
-    """Compare systems with the first of them, each by the texts that all of its training seeds
-    made of the same sentences.
+    """Compare systems with the first by the texts of all their training seeds, paired.
 
     The intervals are over sentences and seeds (see `repro.statistics.intervals`). How far a seed
     moves a score is pooled from all of the systems, so one of them may have a single seed; where
@@ -204,8 +202,7 @@ def compare_systems(
 def compare_counted(
     systems: Sequence[Sequence[list[Counted]]], num_samples: int = 1000
 ) -> list[list[Comparison]]:
-    """Compare systems with the first of them as `compare_systems` does, by what was counted of
-    their texts.
+    """Compare systems with the first, as `compare_systems` does, by counted statistics.
 
     Raises:
         InputError: no resample.
@@ -238,7 +235,7 @@ def _compare(
     differences: np.ndarray,
     noise: SeedNoise | None,
 ) -> Comparison:
-    """Compare the scores of the seeds of two systems, whose difference is known on resamples."""
+    """Compare the scores of two systems' seeds, whose difference is known on resamples."""
     of_both = float(np.mean(first)), float(np.mean(second))
     difference, p = of_both[1] - of_both[0], None
     if noise is None:  # single runs
@@ -261,6 +258,7 @@ def as_records(scores: list[Score]) -> list[dict[str, Any]]:
 
 
 def _lines(hyps: Iterable[str], refs: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return hypotheses and references to score, and refuse unequal or no lines."""
     hyps, refs = texts_in("hypotheses", hyps), texts_in("references", refs)
     if not refs:
         raise InputError("references", "there is nothing to score", "give at least one sentence")

@@ -1,5 +1,6 @@
-"""How sure a number is. A difference in BLEU: over the sentences of the test set, and over training
-seeds.
+"""Say how sure a number is: by its interval, over test sentences and over training seeds.
+
+A difference in BLEU is uncertain in two ways.
 
 - Over sentences: paired bootstrap (Koehn 2004), the same resamples for all systems.
 - Over seeds: one variance for all systems of a scale, pooled from those that were trained with
@@ -35,7 +36,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+import scipy  # which imports its parts when they are used
 
 from repro.statistics.noise import SeedNoise
 from repro.statistics.power import LEVEL, detectable
@@ -84,25 +85,26 @@ class Estimate:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The ends of its interval; the number itself, twice, where it has none."""
+        """The ends of the number's interval; the number itself, twice, where it has none."""
         return (self.value if self.low is None else self.low), (
             self.value if self.high is None else self.high
         )
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The interval that a verdict may rest on: all numbers where another seed might lead to
-        any."""
+        """The interval that a verdict may rest on.
+
+        It is all numbers where another seed might lead to any.
+        """
         return (-math.inf, math.inf) if self.unit and not self.counts_seeds else self.ends
 
     @property
     def is_of_one_seed(self) -> bool:
-        """Whether it depends on a training seed, and nothing tells what another one would
-        change."""
+        """Whether it depends on a training seed, and the effect of another one is unknown."""
         return self.seeds is not None and not self.counts_seeds
 
     def cell(self, sign: int = 1) -> str:
-        """Return a difference, or its negative, with its interval, for a table.
+        """Return a difference of scores, or its negative, with its interval, for a table.
 
         It is marked where the interval does not know of seeds. Where there is none, the seeds are
         said.
@@ -114,14 +116,14 @@ class Estimate:
         return f"{value} ({low} to {high}){'' if self.counts_seeds else SENTENCES_ALONE}"
 
     def seeds_said(self) -> str:
-        """Return how many seeds it is of, in words."""
+        """Say how many training seeds the number is of."""
         few, many = self.seeds or (0, 0)
         if self.unit:
             return f"{few} to {many} seeds" if few < many else _seeds(few)
         return "" if not few else ONE_SEED if many == 1 else f"mean of {_seeds(few)}"
 
     def measured(self) -> str:
-        """Return number, interval, and what they are of, as text."""
+        """Write the number with its interval, and say what both were taken from."""
         shares = [f"{share:.1f} % {name}" for name, share in self.shares]
         parts = [
             self._number(),
@@ -142,15 +144,17 @@ class Estimate:
 
     @property
     def _digits(self) -> int:
-        """How many decimals are said: a nat per token is worth some twelve points of BLEU."""
+        """How many decimals the number has: a nat per token is worth some twelve points of BLEU."""
         return 3 if self.unit == "nats" else 2
 
     def _number(self) -> str:
+        """Write the number, before its interval."""
         if self.low is None:
             return f"{self.value:,}" if isinstance(self.value, int) else f"{self.value:.4g}"
         return f"{self.value:{'+' if self.unit else ''}.{self._digits}f}"
 
     def _interval(self) -> str:
+        """Write the interval, with its level."""
         if self.low is None:
             return ""
         between, sign = (
@@ -162,6 +166,7 @@ class Estimate:
 
 
 def _seeds(count: int) -> str:
+    """Write a number of training seeds."""
     return f"{count} seed{'s' if count > 1 else ''}"
 
 
@@ -178,7 +183,7 @@ def estimate(
     unit: str = "BLEU",
     over: str = "test sentences",
 ) -> Estimate:
-    """Combine what is known of a difference of scores.
+    """Combine what is known of a difference of scores into a number with its interval.
 
     Args:
         value: the number, a mean over seeds.
@@ -194,7 +199,7 @@ def estimate(
     errors = [(math.sqrt(max(0.0, over_sentences)), math.inf)]
     errors += [(math.sqrt(noise.variance), noise.degrees)] if noise else []
     tail = (1 - LEVEL) / 2 / comparisons
-    half = math.hypot(*(stats.t.isf(tail, degrees) * error for error, degrees in errors))
+    half = math.hypot(*(scipy.stats.t.isf(tail, degrees) * error for error, degrees in errors))
     return Estimate(
         value,
         float(value - half),
@@ -211,8 +216,7 @@ def estimate(
 
 
 def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) -> Estimate:
-    """Return the share that is true in the first minus that in the second, in points, of the
-    same items in the same order.
+    """Return the difference of two shares of the same items, with its interval, in points.
 
     The interval is that of Bonett and Price (2012), with an item more of each kind that differs: it
     is not empty where no item differs.
@@ -220,7 +224,9 @@ def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) 
     count = len(first) + 2
     more = (1 + sum(a and not b for a, b in zip(first, second, strict=True))) / count
     less = (1 + sum(b and not a for a, b in zip(first, second, strict=True))) / count
-    half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt((more + less - (more - less) ** 2) / count)
+    half = scipy.stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt(
+        (more + less - (more - less) ** 2) / count
+    )
     middle = 100 * (more - less)
     return Estimate(
         100 * (sum(first) - sum(second)) / len(first),
@@ -234,17 +240,16 @@ def paired_difference(first: Sequence[bool], second: Sequence[bool], over: str) 
 def over_seeds(
     found: Sequence[Estimate], least: float = -math.inf, most: float = math.inf
 ) -> Estimate:
-    """Return the mean of a number over the models of several seeds, with an interval over what
-    it was taken from and over seeds.
+    """Return the mean of a number over training seeds, with an interval over items and seeds.
 
     All models are measured on the same items, so more seeds do not narrow the interval over items:
-        it is as wide as theirs are on average.
-    That of the seeds is Student's, from these alone. The two are put together as those of
-    `estimate` are. A number of a single seed stays as it is, and says that it is one's.
+    it is as wide as theirs are on average. That of the seeds is Student's, from these alone. Both
+    are put together as those of `estimate` are. A number of a single seed stays as it is, and says
+    that it is one's.
 
-    Counts of few seeds are often equal, which does not mean that another seed would count the same:
-        a number that comes in steps varies at
-    least as much as rounding to a step does (Sheppard's correction, a twelfth of the step squared).
+    Counts of few seeds are often equal, which does not mean that another seed would count the same.
+    So a number that comes in steps is taken to vary at least as much as rounding to a step does
+    (Sheppard's correction, a twelfth of the step squared).
 
     Args:
         found: one a seed.
@@ -255,7 +260,7 @@ def over_seeds(
     values = np.array([one.value for one in found])
     step = max(one.step for one in found)
     middle, error = values.mean(), math.sqrt(max(values.var(ddof=1), step**2 / 12) / len(values))
-    half = stats.t.isf((1 - LEVEL) / 2, len(values) - 1) * error
+    half = scipy.stats.t.isf((1 - LEVEL) / 2, len(values) - 1) * error
     low, high = (
         math.hypot(half, np.mean(values - [one.ends[end] for one in found])) for end in (0, 1)
     )
@@ -265,24 +270,25 @@ def over_seeds(
 
 
 def median(values: Sequence[float], over: str) -> Estimate:
-    """Return the median and its interval between two of the values, which needs no
-    distribution, but independent values.
+    """Return the median of independent values, with a distribution-free interval.
 
+    The interval is between two of the values.
     Five values are too few for 95 %: then the interval is from the least to the largest, and its
     level is said.
     """
     ordered = sorted(values)
     # values on either side
-    outside = max(0, int(stats.binom.ppf((1 - LEVEL) / 2, len(ordered), 0.5)) - 1)
-    level = 1 - 2 * stats.binom.cdf(outside, len(ordered), 0.5)
+    outside = max(0, int(scipy.stats.binom.ppf((1 - LEVEL) / 2, len(ordered), 0.5)) - 1)
+    level = 1 - 2 * scipy.stats.binom.cdf(outside, len(ordered), 0.5)
     return Estimate(
         float(np.median(ordered)), ordered[outside], ordered[-1 - outside], float(level), over
     )
 
 
 def rank_correlation(first: np.ndarray, second: np.ndarray, what: str) -> Estimate:
-    """Return Spearman's correlation, pairs with NaN left out, with the interval of Bonett and
-    Wright (2000).
+    """Return Spearman's correlation with the interval of Bonett and Wright (2000).
+
+    Pairs with NaN are left out.
 
     Args:
         first, second: paired numbers.
@@ -295,15 +301,15 @@ def rank_correlation(first: np.ndarray, second: np.ndarray, what: str) -> Estima
     first, second = first[both], second[both]
     if len(first) < 4 or np.ptp(first) == 0 or np.ptp(second) == 0:
         raise Undefined(f"{len(first)} {what} give no correlation")
-    value = float(stats.spearmanr(first, second).statistic)
-    half = stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt((1 + value**2 / 2) / (len(first) - 3))
+    value = float(scipy.stats.spearmanr(first, second).statistic)
+    half = scipy.stats.norm.ppf((1 + LEVEL) / 2) * np.sqrt((1 + value**2 / 2) / (len(first) - 3))
     with np.errstate(divide="ignore"):  # a perfect correlation has an interval of one point
         low, high = np.tanh(np.arctanh(value) + np.array([-half, half]))
     return Estimate(value, float(low), float(high), LEVEL, f"{len(first)} {what}")
 
 
 def kth_largest(numbers: Callable[[int], Sequence[Estimate]], share: float) -> Estimate:
-    """Return the largest number that a share of several numbers reach, by one joint interval.
+    """Return the largest number that a share of several numbers reach, with a joint interval.
 
     It is the k-th largest of n, k the share of n rounded up. Its interval lies above a bound if k
     numbers are shown to, and below if n - k + 1 are: the partial conjunction of Benjamini and

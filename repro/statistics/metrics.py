@@ -1,8 +1,7 @@
-"""The metrics of every task, each read as sums over texts where it can be: BLEU and chrF, ROUGE
-from Google's `rouge-score`, distinct-n.
+"""The metrics of every task: BLEU and chrF, ROUGE from Google's `rouge-score`, distinct-n.
 
-ROUGE and distinct-n read English: words are runs of letters a to z and digits, lower-cased, as the
-tokeniser of `rouge-score` cuts them.
+All but distinct-n are read as sums over texts. ROUGE and distinct-n read English: words are runs
+of letters a to z and digits, lower-cased, as the tokeniser of `rouge-score` cuts them.
 """
 
 import sys
@@ -14,7 +13,6 @@ import numpy as np
 import sacrebleu
 from sacrebleu.metrics.base import Metric, Score, Signature
 from sacrebleu.utils import sum_of_lists
-from sacremoses import MosesTokenizer
 
 from repro.data.characters import separators_to_blanks
 from repro.errors import InputError, check_kind, did_you_mean
@@ -30,8 +28,7 @@ from repro.statistics.scripts import (
 TOKENIZERS = {HAN: "zh", JAPANESE: "char", ALPHABETS: "char"}
 """Kind of text without blanks between words -> sacreBLEU's tokeniser for it."""
 MOSES_CODES = {HAN: "zh", JAPANESE: "ja"}
-"""Kind of text -> the code by which Moses knows its letters, whatever the files call the
-language."""
+"""Kind of text -> the code by which Moses knows its letters, whatever the files call it."""
 
 TOKENISED = "tokenised lower-cased BLEU"
 VERSION = f"rouge-score-{version('rouge-score')}"
@@ -52,12 +49,12 @@ class RougeSignature(Signature):
 
 
 class Rouge(Metric):
-    """ROUGE (Lin 2004), built like sacreBLEU's own metrics: its statistics of a text are the F1
-    and a count of one.
+    """ROUGE (Lin 2004), built like sacreBLEU's own metrics.
 
-    Words are stemmed, as in the evaluations of CNN/DailyMail that run ROUGE-1.5.5 with ``-m``. The
-    score of a corpus is the mean of the F1 of its texts, in percent. A text is one sequence to
-    ROUGE-L; "summary-level" ROUGE-L, which matches each sentence by itself, is a higher number.
+    Its statistics of a text are the F1 and a count of one. The score of a corpus is the mean of the
+    F1 of its texts, in percent. Words are stemmed, as in the evaluations of CNN/DailyMail that run
+    ROUGE-1.5.5 with ``-m``. A text is one sequence to ROUGE-L; "summary-level" ROUGE-L, which
+    matches each sentence by itself, is a higher number.
 
     Args:
         kind: `rouge1` (shared words), `rouge2` (shared pairs of words) or `rougeL` (longest common
@@ -92,10 +89,9 @@ class Rouge(Metric):
 
 
 class Distinct:
-    """distinct-n (Li et al. 2016, section 5): the different n-grams of all texts per 100 words
-    of them; no reference is looked at.
+    """distinct-n (Li et al. 2016, section 5): the different n-grams of all texts per 100 words.
 
-    It is no sum over texts, so no bootstrap is made of it.
+    No reference is looked at. It is not a sum over texts, so no bootstrap is made of it.
     """
 
     def __init__(self, n: int) -> None:
@@ -105,10 +101,10 @@ class Distinct:
         self._tokenizer = DefaultTokenizer(use_stemmer=False)
 
     def read(self, _refs: list[str]) -> None:
-        """Read no references, as a metric that looks at none."""
+        """Read no references: the metric looks at none."""
 
     def score(self, hyps: list[str]) -> float:
-        """Return the share in percent; 0 where there is no word."""
+        """Return the share of distinct n-grams in percent; 0 where there is no word."""
         from nltk.util import ngrams
 
         texts = [self._tokenizer.tokenize(text) for text in hyps]
@@ -120,13 +116,14 @@ class Distinct:
         )
 
     def signature(self) -> str:
-        """Return how the score is made."""
+        """Return the signature of the score: version and n."""
         return f"case:lc|tok:a-z0-9|n:{self.n}|per:100-words|version:{VERSION}"
 
 
 class CorpusMetric:
-    """A metric whose score of a corpus follows from sums over its texts, which is what makes a
-    resample cheap.
+    """A metric whose score of a corpus follows from sums over its texts.
+
+    These sums make a resample cheap.
 
     Args:
         name: how tables call it.
@@ -137,8 +134,10 @@ class CorpusMetric:
         self.name, self.metric = name, metric
 
     def prepare(self, texts: list[str]) -> list[str]:
-        """Return the texts as the metric reads them: U+200B, by which some references tell words
-        apart, is a blank, as in hypotheses."""
+        """Return texts as the metric reads them.
+
+        U+200B, by which some references tell words apart, becomes a blank, as in hypotheses.
+        """
         return list(map(separators_to_blanks, texts))
 
     def read(self, refs: list[str]) -> None:
@@ -154,13 +153,14 @@ class CorpusMetric:
         return self.metric._aggregate_and_compute(self._count(hyps)).score
 
     def statistics(self, hyps: list[str]) -> np.ndarray:
-        """Return what a score is computed from, `(num_texts, num_statistics)`: the rows of any
-        selection of texts add up to its score."""
+        """Return what a score is computed from, `(num_texts, num_statistics)`.
+
+        The rows of any selection of texts add up to what its score is computed from.
+        """
         return np.array(self._count(hyps))
 
     def _count(self, hyps: list[str]) -> list[list[float]]:
-        """Return the statistics of each text. They are counted once: systems often say the same,
-        and tables and claims share systems."""
+        """Count the statistics of each text once, since systems often say the same."""
         new = [place for place, text in enumerate(hyps) if text not in self._rows[place]]
         if new:
             # sacreBLEU keeps these sums apart from the score, which makes a resample a sum; it
@@ -174,16 +174,15 @@ class CorpusMetric:
         return [rows[text] for rows, text in zip(self._rows, hyps, strict=True)]
 
     def signature(self) -> str:
-        """Return how the score is made; only after references were read."""
+        """Return the signature of the score; only after references were read."""
         return str(self.metric.get_signature())
 
 
 class MosesBLEU(CorpusMetric):
-    """Tokenised, lower-cased BLEU, as papers report that score Moses-tokenised text with
-    multi-bleu.
+    """Tokenised, lower-cased BLEU, as in papers that score Moses tokens with multi-bleu.
 
-    Tokeniser: sacremoses, without escaping. The score is sacreBLEU's on the tokens, without a
-        tokeniser of its own.
+    The tokeniser is sacremoses, without escaping. The score is sacreBLEU's on the tokens, without
+    a tokeniser of its own.
     """
 
     def __init__(self, language: str) -> None:
@@ -193,12 +192,11 @@ class MosesBLEU(CorpusMetric):
         self._tokenize = _moses(language)
 
     def prepare(self, sentences: list[str]) -> list[str]:
-        """Lower-case and tokenise sentences into space-separated tokens."""
+        """Lower-case and tokenise sentences for BLEU into space-separated tokens."""
         return [self._tokenize(sentence.lower()) for sentence in sentences]
 
     def signature(self) -> str:
-        """Return sacreBLEU's signature with the tokeniser that was really used; only after
-        references were read."""
+        """Return sacreBLEU's signature with the tokeniser that was really used."""
         return (
             super()
             .signature()
@@ -208,8 +206,10 @@ class MosesBLEU(CorpusMetric):
 
 
 def bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
-    """Return cased BLEU with the tokeniser that fits the references: sacreBLEU's default, or what
-    `unspaced_tokenizer` says."""
+    """Return cased BLEU with the tokeniser that fits the references.
+
+    It is sacreBLEU's default, or what `unspaced_tokenizer` says.
+    """
     tokenizer = unspaced_tokenizer(target, refs) or "13a"
     # sacreBLEU warns of hypotheses cut into words and marks: a slip where the references are not,
     # and as it should be where they are.
@@ -218,8 +218,10 @@ def bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
 
 
 def tokenised_bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
-    """Return tokenised lower-cased BLEU; Moses knows no words where none are marked, so there the
-    tokeniser is that of `bleu_for`."""
+    """Return tokenised lower-cased BLEU.
+
+    Moses knows no words where none are marked, so there the tokeniser is that of `bleu_for`.
+    """
     tokenizer = unspaced_tokenizer(target, refs) or "none"
     if tokenizer == "none":
         kind = unspaced_kind(refs, target)
@@ -230,8 +232,7 @@ def tokenised_bleu_for(target: str, refs: Sequence[str]) -> CorpusMetric:
 
 
 def unspaced_tokenizer(target: str, refs: Sequence[str]) -> str | None:
-    """Return sacreBLEU's tokeniser for references in a script without blanks between words,
-    else None.
+    """Return sacreBLEU's tokeniser for references without blanks between words, else None.
 
     It is `none` where they were cut into words beforehand. The letters decide, not the name of the
     language: files call Chinese `zh`, `cn`, `chs` or `lzh`.
@@ -260,8 +261,7 @@ METRICS: dict[str, Callable[[str, Sequence[str]], list[CorpusMetric | Distinct]]
     ],
 }
 """The task of a corpus -> what its hypotheses are scored with, given language and text of the
-references (all but translations are
-English)."""
+references (all but translations are English)."""
 
 
 # the systems of a table share a few test sets, and references are half the work of a score
@@ -290,8 +290,7 @@ def score_of_sums(metric: Metric, sums: np.ndarray) -> float:
 
 @cache
 def scorer_of(name: str) -> Metric:
-    """Return the metric of that name for scores of added-up statistics, which depend on no language
-    and no reference."""
+    """Return the metric of that name for added-up statistics, which need no references."""
     if name == "BLEU":
         return sacrebleu.BLEU()
     if name == "chrF":
@@ -303,5 +302,8 @@ def scorer_of(name: str) -> Metric:
 
 @cache
 def _moses(language: str):
+    """Return the Moses tokeniser of a language, for tokenised BLEU."""
+    from sacremoses import MosesTokenizer  # takes long to import, and few scores need it
+
     tokenizer = MosesTokenizer(lang=language)
     return lambda sentence: tokenizer.tokenize(sentence, escape=False, return_str=True)

@@ -74,7 +74,7 @@ class SeedNoise:
         return cls(variance, min(noise.degrees for noise in known), shared)
 
     def times(self, factor: float) -> "SeedNoise":
-        """Return the noise of a number with so many times the variance: 1 / n for n seeds' mean."""
+        """Return the noise of a score with so many times the variance, such as 1 / n for a mean."""
         return SeedNoise(factor * self.variance, self.degrees, factor * self.shared)
 
 
@@ -116,5 +116,5 @@ def variance_between_systems(systems: Sequence[Sequence[np.ndarray]], shared: fl
 
 
 def _scatter(systems: Sequence[np.ndarray]) -> float:
-    """Return the sum of squared distances from the mean over seeds, the first axis."""
+    """Return the squared distances of scores from their mean over seeds, the first axis, summed."""
     return float(sum(((values - values.mean(axis=0)) ** 2).sum() for values in systems))

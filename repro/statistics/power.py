@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import optimize, special, stats
+import scipy  # which imports its parts when they are used
 
 LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
@@ -30,7 +30,7 @@ class Errors:
     @classmethod
     def of_interval(cls, low: float, high: float, factor: float = 1.0) -> "Errors":
         """Return the errors that a normal number with such an interval has, times a factor."""
-        return cls(factor * (high - low) / 2 / stats.norm.isf(TAIL))
+        return cls(factor * (high - low) / 2 / scipy.stats.norm.isf(TAIL))
 
     def chance_to_hold(self, truth: float, at_least: float | None, at_most: float | None) -> float:
         """Return the chance that the whole interval keeps the bounds, from 0 to 1.
@@ -47,14 +47,16 @@ class Errors:
                 (at_least is None or truth >= at_least) and (at_most is None or truth <= at_most)
             )
         degrees = min(self.degrees, 1e6)
-        of_seeds = self.seeds**2 * stats.chi2.ppf(QUANTILES, degrees) / degrees
+        of_seeds = self.seeds**2 * scipy.stats.chi2.ppf(QUANTILES, degrees) / degrees
         half = np.sqrt(
-            stats.norm.isf(TAIL) ** 2 * self.sentences**2
-            + stats.t.isf(TAIL, degrees) ** 2 * of_seeds
+            scipy.stats.norm.isf(TAIL) ** 2 * self.sentences**2
+            + scipy.stats.t.isf(TAIL, degrees) ** 2 * of_seeds
         )
         low = -np.inf if at_least is None else (at_least + half - truth) / spread
         high = np.inf if at_most is None else (at_most - half - truth) / spread
-        return float(np.mean(np.clip(stats.norm.cdf(high) - stats.norm.cdf(low), 0.0, None)))
+        return float(
+            np.mean(np.clip(scipy.stats.norm.cdf(high) - scipy.stats.norm.cdf(low), 0.0, None))
+        )
 
 
 def minimum_detectable(num_seeds: int) -> float:
@@ -70,20 +72,20 @@ def minimum_detectable(num_seeds: int) -> float:
 
 @lru_cache
 def detectable(degrees: float, tail: float = TAIL) -> float:
-    """Return the same in standard errors that are known from so many degrees of freedom.
+    """Return the smallest detectable difference in standard errors, by degrees of freedom.
 
     Args:
         degrees: of freedom.
         tail: the chance below the interval.
     """
     degrees = min(degrees, 1e6)  # Student's distribution is a normal one long before
-    bound, unit = stats.t.isf(tail, degrees), math.sqrt(degrees + 1)
+    bound, unit = scipy.stats.t.isf(tail, degrees), math.sqrt(degrees + 1)
 
     def surplus(size: float) -> float:  # of power, for an effect in standard deviations
-        return float(1 - special.nctdtr(degrees, size * unit, bound) - POWER)
+        return float(1 - scipy.special.nctdtr(degrees, size * unit, bound) - POWER)
 
     low, high = -1.0, 1.0
     while surplus(high) < 0:
         low, high = high, 10 * high
     # stored verdicts hold what this bracket and tolerance give, exact to three digits
-    return float(optimize.brentq(surplus, low, high, xtol=1e-5) * unit)
+    return float(scipy.optimize.brentq(surplus, low, high, xtol=1e-5) * unit)

@@ -1,5 +1,7 @@
-"""Resamples of the sentences of a test set, the same for all systems (paired bootstrap, Koehn
-2004), and the BLEU of each."""
+"""Resample the sentences of a test set (paired bootstrap, Koehn 2004), and score each resample.
+
+All systems have the same resamples.
+"""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -15,8 +17,7 @@ twice as many; from 1,000 to 45."""
 
 @lru_cache(maxsize=16)  # a test set, and the bins that it is cut into
 def resamples(num_sentences: int, num_samples: int = NUM_SAMPLES) -> np.ndarray:
-    """Return how often each resample draws each sentence, `(num_samples, num_sentences)`; the same
-    for every call."""
+    """Return how often each resample draws each sentence, `(num_samples, num_sentences)`."""
     random = np.random.default_rng(BOOTSTRAP_SEED)
     # the largest count of any is far below 256
     counts = np.empty((num_samples, num_sentences), np.uint8)
@@ -32,8 +33,7 @@ Score = Callable[[np.ndarray], np.ndarray]
 
 
 def bleu_of_resamples(sums: np.ndarray) -> np.ndarray:
-    """Return the corpus BLEU of each resample, `(num_samples,)`: sacreBLEU's with its default
-    smoothing, for all at once.
+    """Return sacreBLEU's corpus BLEU of each resample of the sentences, `(num_samples,)`.
 
     Args:
         sums: `metrics.CorpusMetric.statistics` of BLEU, `(num_sentences, 10)`.
@@ -51,10 +51,11 @@ def scores_of_resamples(score: Score, sums: np.ndarray) -> np.ndarray:
     return _scores_of_resamples(score, sums.tobytes(), sums.shape, sums.dtype)
 
 
-@lru_cache(maxsize=1000)  # the baseline is in most contrasts
+@lru_cache(maxsize=200)  # of 120 kB each; the baseline is in most contrasts
 def _scores_of_resamples(
     score: Score, sums: bytes, shape: tuple[int, int], dtype: np.dtype
 ) -> np.ndarray:
+    """Return the scores of resamples; kept for the last few calls."""
     # exact in 32 bits: whole numbers far below 2^24
     precise: type[np.floating] = np.float32 if dtype.kind in "iu" else np.float64
     found = np.frombuffer(sums, dtype).reshape(shape).astype(precise)

@@ -28,6 +28,7 @@ LETTER = rf"[[{ALL}]&&\p{{L}}]"
 
 
 def _pattern(text: str) -> regex.Pattern[str]:
+    """Compile a pattern of letters of scripts, with differences and intersections of sets."""
     return regex.compile(text, regex.VERSION1)  # which has differences and intersections of sets
 
 

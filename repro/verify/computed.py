@@ -48,7 +48,7 @@ class Row:
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """Name a row of behaviour.json in messages."""
         if isinstance(self.config, ModelConfig):
             return system_of(self.config)
         usual = TrainConfig()
@@ -60,7 +60,7 @@ class Row:
         return " ".join(["training", *changed])
 
     def changes(self) -> list[str]:
-        """Describe the numbers that this code computes differently."""
+        """Describe the numbers of behaviour.json that this code computes differently."""
         return changes(self.numbers, _computed(self.config))
 
 
@@ -124,7 +124,7 @@ def update_behaviour(folder: Path) -> Path:
 
 
 def _computed(config: ModelConfig | TrainConfig) -> Behaviour:
-    """Return the numbers that this code computes for a configuration."""
+    """Compute the numbers of a row of behaviour.json again."""
     return of_model(config) if isinstance(config, ModelConfig) else of_training(config)
 
 
@@ -141,7 +141,7 @@ def _configs(folder: Path) -> Iterable[ModelConfig | TrainConfig]:
 
 
 def _as_dict(row: Row) -> dict[str, Any]:
-    """Return a row of behaviour.json."""
+    """Return a row of behaviour.json to be written."""
     part, names = (
         row.config.part,
         DECISIVE
@@ -155,7 +155,7 @@ def _as_dict(row: Row) -> dict[str, Any]:
 
 
 def _load(folder: Path) -> list[Row]:
-    """Read the rows of behaviour.json; none without the file."""
+    """Read the rows of behaviour.json that the code is compared with; none without the file."""
     path = folder / BEHAVIOUR
     if not path.exists():
         return []

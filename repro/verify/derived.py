@@ -18,7 +18,8 @@ from repro.core.config import ModelConfig, RunConfig, from_dict
 from repro.core.numbering import layer_name
 from repro.core.subwords import PAD_ID
 from repro.core.transformer import Transformer, count_parameters
-from repro.data.corpora import is_text_found, load_once, load_pairs, task_of
+from repro.data.corpora import load_once, load_pairs, task_of
+from repro.data.own_text import is_text_found
 from repro.errors import MachineError
 from repro.measures.alignments import check_alignments, check_gold
 from repro.measures.contrastive import check_contrastive, check_pairs, check_published_pairs
@@ -116,7 +117,7 @@ def _corpus_and_languages(record: Record) -> dict[str, str]:
 
 
 def _model(record: Record) -> Transformer:
-    """Return the model of a record, untrained."""
+    """Return the model of a re-derived record, untrained."""
     config = from_dict(RunConfig, record["config"])
     return _untrained(config.model, config.data.vocab_size)
 
@@ -209,7 +210,7 @@ def _check_heads(record: Record, _: Scores) -> Findings:
 
 
 def _check_measured_text(record: Record, _: Scores) -> Findings:
-    """Count the sentences of dev, with the corpus."""
+    """Verify a head record with the corpus: count the sentences of dev."""
     _check_at_hand(record)
     yield from unequal(
         "sentences",
@@ -238,7 +239,7 @@ def _check_site(site: str, found: dict[str, Any], syntactic: np.ndarray | None) 
 
 
 def _margins(syntax: dict[str, Any]) -> tuple[np.ndarray, list[str]]:
-    """Return accuracies minus baselines, and a message for every stored value that differs.
+    """Derive the margins of a head record again, and report every stored one that differs.
 
     Accuracies have the shape `(num_relations, num_directions, num_layers, num_heads)`.
     """
@@ -325,7 +326,7 @@ def _check_pruning(record: Record, scores: Scores) -> Findings:
 
 
 def _check_control(record: Record, name: str, scores: Scores) -> Findings:
-    """Check how the control of a series of pruned models was trained."""
+    """Verify a pruning record: how the control of its series was trained."""
     if "continued" not in record["series"][name]:
         yield f"series {name} has no control: {NO_CONTROL}"
         return
@@ -344,7 +345,7 @@ def _check_control(record: Record, name: str, scores: Scores) -> Findings:
 
 
 def _find_scores(digest: str, split: str, scores: Scores) -> Record:
-    """Return the record of scores of a configuration and split."""
+    """Return the score record with which another one is verified."""
     if (digest, split) not in scores:
         raise NotMeasured(
             f"the run of configuration {digest}",
@@ -355,7 +356,7 @@ def _find_scores(digest: str, split: str, scores: Scores) -> Record:
 
 
 def _as_array(values: Any) -> np.ndarray:
-    """Return stored numbers as an array; missing ones are NaN."""
+    """Return the stored numbers to derive again as an array; missing ones are NaN."""
     return np.array(values, dtype=float)
 
 

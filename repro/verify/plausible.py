@@ -21,7 +21,7 @@ NOT_BY_HEAD = ("num_queries", "available", "rare_queries", "divergence")
 
 
 def check_training(record: Record) -> Iterator[str]:
-    """Yield a message for an impossible end of training or number of averaged checkpoints."""
+    """Verify a record's training: yield a message for an impossible end or average."""
     training, schedule = record["training"], record["config"]["train"]
     update, every = training["update"], schedule["eval_every"]
     if not 0 < update <= schedule["max_updates"] or (
@@ -51,7 +51,7 @@ def check_dev_curve(record: Record) -> Iterator[str]:
 
 
 def check_likelihood(record: Record) -> Iterator[str]:
-    """Yield a message for a likelihood of references that no model gives, or of other sentences."""
+    """Verify a record's likelihood of references: yield a message if no model gives it."""
     table = record["tables"]["likelihood"]
     nll, tokens = table[NLL], table[TOKENS]
     if table.num_rows != record["sentences"]:
@@ -61,7 +61,7 @@ def check_likelihood(record: Record) -> Iterator[str]:
 
 
 def check_site_shapes(site: str, found: dict[str, Any], heads: list[int]) -> Iterator[str]:
-    """Yield a message for every field of a site whose shape contradicts its heads by layer.
+    """Verify a head record: yield a message for a field whose shape contradicts its heads.
 
     Rows are as long as that of the layer with most heads.
     """
@@ -111,7 +111,7 @@ def check_maps(record: Record) -> Iterator[str]:
 
 
 def _is_attention(weights: Any, queries: int, keys: int) -> bool:
-    """Return whether weights can be attention from so many queries to so many keys."""
+    """Verify that weights can be attention from so many queries to so many keys."""
     found = np.array(weights, dtype=float)
     return found.shape[1:] == (queries, keys) and bool(
         (found >= 0).all() and (found.sum(axis=-1) <= 1 + SLACK).all()
@@ -119,7 +119,7 @@ def _is_attention(weights: Any, queries: int, keys: int) -> bool:
 
 
 def check_off_diagonal(record: Record) -> Iterator[str]:
-    """Yield a message for shares outside 0 to 1, or of different numbers of sentences by site."""
+    """Verify a record's off-diagonal shares: from 0 to 1, and of as many sentences by site."""
     shares = {site: np.array(record["shares"][site], dtype=float) for site in SELF_SITES}
     if len({len(found) for found in shares.values()}) != 1:
         yield "shares: are of different numbers of sentences"
@@ -129,7 +129,7 @@ def check_off_diagonal(record: Record) -> Iterator[str]:
 
 
 def check_speed(record: Record) -> Iterator[str]:
-    """Yield a message for an impossible session: rates not above 0, or without its own run."""
+    """Verify a speed record: rates above 0, and its own run in the session."""
     rates = np.array(record["sentences_per_second"], dtype=float)
     if not len(rates) or not (rates > 0).all() or record["threads"] < 1:
         yield "sentences per second: are not all above 0, or of no thread"
@@ -138,7 +138,7 @@ def check_speed(record: Record) -> Iterator[str]:
 
 
 def check_kept_heads(point: dict[str, Any], whole: dict[str, list[int]]) -> Iterator[str]:
-    """Yield a message if a pruned model keeps a head that did not exist, or one twice."""
+    """Verify a pruning record: no head kept that did not exist, or twice."""
     kept = [
         (site, layer, head)
         for site in SITES

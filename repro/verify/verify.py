@@ -141,7 +141,7 @@ def verify_records(folder: Path) -> Verified:
 
 
 def _check_manifest(folder: Path, found: Verified) -> None:
-    """Compare the files of a folder of results with its manifest."""
+    """Verify the files of a folder of results by its manifest."""
     if not has_manifest(folder):
         found.unchecked[
             f"{MANIFEST}, which shows edited records: repro results --update writes it"
@@ -182,7 +182,7 @@ def _check_with_corpus(
 
 
 def _check(found: Verified, path: Path, record: Record, checks: Callable[[], Findings]) -> None:
-    """Collect the findings of the checks of a record, also those before a check fails."""
+    """Collect what re-deriving a record finds, also before a check fails."""
     name = _name_of(record)
     try:
         for what in checks():
@@ -200,12 +200,12 @@ def _check(found: Verified, path: Path, record: Record, checks: Callable[[], Fin
 
 
 def _name_of(record: Record) -> str:
-    """Return the name of a record in messages: run, kind and split."""
+    """Name a re-derived record in messages: run, kind and split."""
     return f"{record['run']}, {kind_of(record)} {record.get('split', '')}".rstrip()
 
 
 def _duplicate_seeds(scores: Iterable[Record]) -> Iterator[str]:
-    """Yield a message for every seed whose translations equal those of another, word for word.
+    """Verify that no two seeds translate alike: yield a message for each that does.
 
     One model would count as two.
     """
@@ -223,7 +223,7 @@ def _duplicate_seeds(scores: Iterable[Record]) -> Iterator[str]:
 
 
 def _different_subwords(scores: Iterable[Record]) -> Iterator[str]:
-    """Yield a message for every run that counts other tokens of a reference than another run.
+    """Verify that runs with the same subwords count the same tokens of a reference.
 
     Runs on the same data have the same subwords, so their likelihoods compare token by token.
     """
@@ -299,7 +299,7 @@ def _wrong_verdicts(
 
 
 def _differences(path: Path, record: Record, scores: Scores) -> Findings:
-    """Yield what in a record differs from what its evidence gives."""
+    """Yield what in a stored record differs from what its evidence gives, by kind."""
     if kind_of(record) not in KINDS:
         yield f"unknown kind '{kind_of(record)}': {did_you_mean(kind_of(record), KINDS)}"
     place = place_of(record)

@@ -30,7 +30,7 @@ OTHER_GENDER = {"dem": "der", "zum": "zur", "zur": "zum", "das": "die", "die": "
 
 
 def np_agreement(sentence: Sentence) -> Iterator[Error]:
-    """Give a definite article another gender.
+    """Make an error of agreement: give a definite article another gender.
 
     The article shows the gender of the noun if its form and a preposition leave only one. `dem` and
     `zum` are masculine or neuter; `zur`, and `der` after a preposition, are feminine. `das` is
@@ -50,6 +50,7 @@ def np_agreement(sentence: Sentence) -> Iterator[Error]:
 
 
 def _is_sure_of_gender(article: str, noun: str, has_preposition: bool) -> bool:
+    """Return whether an article gives its German noun's gender without doubt."""
     if article == "die":
         return noun.endswith(SINGULAR_FEMININE) and (
             not noun.endswith(NOT_FEMININE) or len(noun) > 8
@@ -63,7 +64,7 @@ def _is_sure_of_gender(article: str, noun: str, has_preposition: bool) -> bool:
 
 
 def subj_verb_agreement(sentence: Sentence) -> Iterator[Error]:
-    """Give the finite verb of a main clause, after its subject, the other number.
+    """Make an error of agreement: give the finite verb the other number.
 
     Subjects with "und" or a noun of quantity are skipped, because they take both numbers. Nouns of
     time or measure are skipped, because they may not be the subject. So are nouns before a verb
@@ -100,7 +101,7 @@ def subj_verb_agreement(sentence: Sentence) -> Iterator[Error]:
 
 
 def subj_adequacy(sentence: Sentence) -> Iterator[Error]:
-    """Give the verb of a subject "sie" the other number, so that she becomes they, or they she.
+    """Make an error of agreement: give the verb of "sie" the other number.
 
     "Sie" opens the sentence, or follows a copula, where it cannot be an object. It may also mean
     you.

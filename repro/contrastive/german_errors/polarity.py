@@ -148,7 +148,7 @@ def insert_kein(sentence: Sentence) -> Iterator[Error]:
 
 
 def delete_un(sentence: Sentence) -> Iterator[Error]:
-    """Delete "un" of an adjective with an opposite; not after "ob", where both mean the same."""
+    """Make an error of polarity: delete "un" of an adjective with an opposite, not after "ob"."""
     if "ob" in sentence.lower:
         return
     for index, word in enumerate(sentence.lower):
@@ -161,7 +161,7 @@ def delete_un(sentence: Sentence) -> Iterator[Error]:
 
 
 def insert_un(sentence: Sentence) -> Iterator[Error]:
-    """Insert "un" before an adjective with such an opposite, unless the context leaves a doubt.
+    """Make an error of polarity: insert "un" before an adjective, unless in doubt.
 
     Skipped are set phrases, adjectives after "zu", and sentences with a negation or "ob".
     """
@@ -175,7 +175,7 @@ def insert_un(sentence: Sentence) -> Iterator[Error]:
 
 
 def is_gradable(word: str) -> bool:
-    """Return whether a word is a form of an adjective that has an opposite in un-."""
+    """Return whether a German word is a form of an adjective with an opposite in un-."""
     return (
         any(
             word.endswith(ending) and word.removesuffix(ending) in UN_STEMS
@@ -186,4 +186,5 @@ def is_gradable(word: str) -> bool:
 
 
 def _is_negative(sentence: Sentence) -> bool:
+    """Return whether a German sentence has a negation, so that no other is inserted."""
     return any(word in NEGATIVE for word in sentence.lower)

@@ -51,11 +51,11 @@ class Sentence:
         self.lower = [token.lower() for token in self.tokens]
 
     def word(self, index: int) -> str:
-        """Return a token, lower-cased; "" beyond either end."""
+        """Return a token of the German sentence, lower-cased; "" beyond either end."""
         return self.lower[index] if 0 <= index < len(self.lower) else ""
 
     def is_noun(self, index: int) -> bool:
-        """Return whether a token is capitalised, with small letters, and not a function word."""
+        """Return whether a German token is a noun: capitalised, and no function word."""
         token = self.tokens[index] if 0 <= index < len(self.tokens) else ""
         return (
             token[:1].isupper()
@@ -75,28 +75,28 @@ class Sentence:
         return place if self.is_noun(place) and not self.is_noun(place + 1) else None
 
     def replaced(self, index: int, word: str) -> str:
-        """Return the text with a token replaced by another word, with the same capitalisation."""
+        """Return the text with an error: a token replaced, with the same capitals."""
         match = self._matches[index]
         cased = word[:1].upper() + word[1:] if match[0][0].isupper() else word
         return self.text[: match.start()] + cased + self.text[match.end() :]
 
     def inserted(self, index: int, word: str) -> str:
-        """Return the text with a word before a token."""
+        """Return the text with an error: a word inserted before a token."""
         start = self._matches[index].start()
         return f"{self.text[:start]}{word} {self.text[start:]}"
 
     def deleted(self, index: int) -> str:
-        """Return the text without a token, which must not be the first."""
+        """Return the text with an error: a token deleted, which must not be the first."""
         return self.text[: self._matches[index - 1].end()] + self.text[self._matches[index].end() :]
 
     def distance(self, first: int, second: int) -> int:
-        """Count the words from one token to another, adjacent = 1, without punctuation."""
+        """Count the words over which an error spans, adjacent = 1, without punctuation."""
         low, high = sorted((first, second))
         return sum(token[0].isalnum() for token in self.tokens[low + 1 : high + 1])
 
     @cached_property
     def segments(self) -> list[range]:
-        """The stretches of words between punctuation marks."""
+        """The stretches of German words between punctuation marks."""
         marks = [
             -1,
             *(i for i, token in enumerate(self.tokens) if not token[0].isalnum()),
@@ -117,7 +117,7 @@ class Sentence:
 
     @cached_property
     def opening(self) -> Opening | None:
-        """The part before the finite verb, if its form leaves no doubt about the verb's place."""
+        """The German words before the finite verb, if its form leaves no doubt."""
         first = self.word(0)
         if not self.is_plain or first in SUBORDINATORS:
             return None
@@ -136,7 +136,7 @@ class Sentence:
         return opening
 
     def _opening_at(self, verb: int, subject: int | None) -> Opening | None:
-        """Return the opening if the word at `verb` is a finite verb.
+        """Return the German opening if the word at `verb` is a finite verb.
 
         The participle of a caption is not ("ein Mann, beobachtet von ...").
         """

@@ -20,6 +20,7 @@ from repro.contrastive.german_errors.words import (
     PERFECT,
     SEIN_PARTICIPLES,
 )
+from repro.generated.minigerman.contrastive import misspelled
 
 SEIN_HABEN = {sein: haben for haben, sein in HABEN_SEIN.items()}
 MIN_NAME = 4  # letters
@@ -30,7 +31,7 @@ _PARTICIPLE = re.compile(
 
 
 def swap_auxiliary(sentence: Sentence) -> Iterator[Error]:
-    """Exchange haben and sein in a perfect.
+    """Make an error in a German perfect: exchange haben and sein.
 
     The participle ends a stretch of words without punctuation, or precedes the finite verb there.
     Sein is exchanged only with verbs that always take it; haben with all but those that take both.
@@ -59,7 +60,7 @@ def swap_auxiliary(sentence: Sentence) -> Iterator[Error]:
 
 
 def _other_auxiliary(verb: str, participle: str) -> str:
-    """Return the form of the other auxiliary, "" if it could be right too."""
+    """Return the wrong German auxiliary, "" if it could be right too."""
     if participle.endswith(SEIN_PARTICIPLES):
         return SEIN_HABEN.get(verb, "")
     is_sure = _PARTICIPLE.fullmatch(participle) and not participle.endswith(BOTH_PARTICIPLES)
@@ -67,7 +68,7 @@ def _other_auxiliary(verb: str, participle: str) -> str:
 
 
 def swap_particle(sentence: Sentence) -> Iterator[Error]:
-    """Replace the particle at the end of a main clause by one that its verb never has.
+    """Make an error in a German verb: replace its particle by one that it never has.
 
     The number of words chooses among several such particles.
     """
@@ -97,7 +98,7 @@ def swap_particle(sentence: Sentence) -> Iterator[Error]:
 def misspell_name(
     sentence: Sentence, source: Sentence, known_words: Collection[str]
 ) -> Iterator[Error]:
-    """Swap two neighbouring letters in the second half of a name.
+    """Make an error in a name: swap two letters in its second half.
 
     A name is capitalised inside the English sentence, and spelled alike in the German one.
 
@@ -111,13 +112,5 @@ def misspell_name(
     }
     for index, token in enumerate(sentence.tokens):
         is_name = token in inner and token.istitle() and token.isalpha() and len(token) >= MIN_NAME
-        if is_name and token not in known_words:
-            swaps = [i for i in range(len(token) // 2, len(token) - 1) if token[i] != token[i + 1]]
-            if swaps:
-                start = swaps[0]
-                yield (
-                    sentence.replaced(
-                        index, token[:start] + token[start + 1] + token[start] + token[start + 2 :]
-                    ),
-                    None,
-                )
+        if is_name and token not in known_words and (wrong := misspelled(token)) != token:
+            yield sentence.replaced(index, wrong), None

@@ -46,7 +46,7 @@ class DotProduct(AttentionWeights):
         self.key_proj = nn.Linear(embed_dim, num_heads * head_dim, bias=False)
 
     def _split_heads(self, x: Tensor) -> Tensor:
-        # (batch, num_heads, len, head_dim)
+        """Return queries or keys by head, `(batch, num_heads, length, head_dim)`."""
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
 
     def project_key(self, key: Tensor, positions: Tensor) -> Tensor:

@@ -357,13 +357,19 @@ def affix_change(node: object, field: str, adjective: Adjective) -> Iterator[Cha
 
 
 def misspell_name(noun: Noun) -> Noun:
-    """Swap two neighbouring letters in the second half of a name."""
-    form = noun.german
-    start = next((i for i in range(len(form) // 2, len(form) - 1) if form[i] != form[i + 1]), None)
-    if start is None:
-        return noun
-    swapped = form[:start] + form[start + 1] + form[start] + form[start + 2 :]
-    return replace(noun, english=swapped, german=swapped, oblique=swapped)
+    """Misspell a name in both languages; see `misspelled`."""
+    wrong = misspelled(noun.german)
+    return (
+        noun if wrong == noun.german else replace(noun, english=wrong, german=wrong, oblique=wrong)
+    )
+
+
+def misspelled(name: str) -> str:
+    """Swap the first two neighbouring letters that differ in the second half of a name, if any."""
+    for i in range(len(name) // 2, len(name) - 1):
+        if name[i] != name[i + 1]:
+            return name[:i] + name[i + 1] + name[i] + name[i + 2 :]
+    return name
 
 
 def swap_compound_parts(noun: Noun) -> Noun:

@@ -10,12 +10,13 @@ from repro.statistics.intervals import Estimate
 
 
 def _extra_parameters(evidence: Evidence) -> int:
-    """Return the number of parameters of MMA minus that of base."""
+    """Return the parameters that MMA has more than base (Cui et al. 2019)."""
     counts = [evidence.scores(setting)["training"]["parameters"] for setting in (MMA, BASE)]
     return counts[0] - counts[1]
 
 
 def _length_gain(evidence: Evidence) -> Estimate:
+    """Return the gain of MMA over base on long sources minus short (Cui et al. 2019)."""
     lengths = evidence.lengths(BASE, SOURCE_WORDS)
     return evidence.trend(
         [(1, MMA), (-1, BASE)], SOURCE_WORDS, equal_parts(lengths, 3), last_minus_first

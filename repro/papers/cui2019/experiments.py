@@ -34,11 +34,12 @@ LENGTHS = [1, 11, 21, 31, 41, 51, math.inf]  # their six groups of source words,
 
 
 def _rows(cells: dict[Setting, str]) -> list[Row]:
+    """Return the rows of a table of Cui et al. 2019: a setting, and its name there."""
     return [Row(setting, {"row": row} if row else {}) for setting, row in cells.items()]
 
 
 def _types_of_maps(evidence: Evidence) -> str:
-    """Return the type of each head, and a description of the maps' sentence."""
+    """Return the types of MMA's heads, above the attention maps of Cui et al. 2019."""
     types = head_types(evidence.one("maps", MMA)["config"]["model"]["num_heads"])
     named = enumerate(types, start=FIRST)
     listed = ", ".join(f"head {head} {TYPE_NAMES[letter]}" for head, letter in named)

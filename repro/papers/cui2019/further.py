@@ -16,14 +16,14 @@ DIRECTION = "the paper gives a direction and no bound, so any difference counts 
 
 
 def _gains(evidence: Evidence, comparisons: int) -> list[Estimate]:
-    """Return the gain of MMA over base in each group of source lengths, in BLEU."""
+    """Return the gain of MMA by group of source lengths (Cui et al. 2019), in BLEU."""
     terms = [(1.0, MMA), (-1.0, BASE)]
     groups = evidence.bins(BASE, SOURCE_WORDS, LENGTHS)
     return [evidence.contrast(terms, inside, comparisons) for _, _, inside in groups]
 
 
 def _own_weight_above_chance(evidence: Evidence) -> Estimate:
-    """Return the mean weight of a token on itself in global heads of layer 1, above uniform."""
+    """Compute for Cui et al. 2019: a token's weight on itself in global heads."""
 
     def of_seed(seed: int) -> Estimate:
         weights = _heads_of_type(evidence, seed, "G")[0]  # (num_heads, num_tokens, num_tokens)
@@ -34,7 +34,7 @@ def _own_weight_above_chance(evidence: Evidence) -> Estimate:
 
 
 def _reach_of_upper_layers(evidence: Evidence) -> Estimate:
-    """Return how much farther directed heads look in the upper half of the layers, in tokens.
+    """Return how much farther upper directed heads look (Cui et al. 2019), in tokens.
 
     How far a head looks is the mean distance of its weights. Tokens that see only themselves count
     as 0 in every layer.
@@ -54,7 +54,7 @@ def _reach_of_upper_layers(evidence: Evidence) -> Estimate:
 
 
 def _heads_of_type(evidence: Evidence, seed: int, letters: str) -> list[np.ndarray]:
-    """Return the encoder weights of the heads of some types, `(num_heads, n, n)` for each layer."""
+    """Return the weights of MMA's heads of some types (Cui et al. 2019), one array a layer."""
     layers = map_weights(evidence, MMA, "encoder_self", seed)
     types = head_types(len(layers[0]))
     inside = [place for place, letter in enumerate(types) if letter in letters]

@@ -34,7 +34,7 @@ from repro.statistics.intervals import Estimate
 
 
 def _local_minus_far(evidence: Evidence) -> Estimate:
-    """Return the smallest loss from masking heads 2, 3 or 4 minus the largest from 5, 6 or 7.
+    """Compute for Raganato et al. 2020: least loss of heads 2-4 less most of 5-7.
 
     The pair is chosen on the same sentences. So the interval combines those of all nine
     differences, which are wider (Bonferroni): the smallest of nine is between the lowest of their
@@ -52,22 +52,24 @@ def _local_minus_far(evidence: Evidence) -> Estimate:
 
 
 def _depth_difference(evidence: Evidence) -> Estimate:
-    """Return the loss from masking head 8 with one decoder layer minus that with all."""
+    """Compute for Raganato et al.: cost of masking head 8 at depth 1 less at all."""
     return evidence.masked_difference((Setting(TOKEN.system, SHALLOW), HEAD_8), (TOKEN, HEAD_8))
 
 
 def _sense_drop(evidence: Evidence) -> Estimate:
+    """Return the accuracy on word senses lost with head 8 (Raganato et al. 2020)."""
     token = setting_with_pairs(evidence, WORD_SENSE, TOKEN)
     return accuracy_difference(evidence, WORD_SENSE, token, token, masked=HEAD_8)
 
 
 def _agreement_difference(evidence: Evidence) -> Estimate:
+    """Return the accuracy on agreement gained by fixing (Raganato et al. 2020)."""
     learned, token = two_with(evidence, AGREEMENT)
     return accuracy_difference(evidence, AGREEMENT, token, learned)
 
 
 def _losses_without(evidence: Evidence, comparisons: int) -> list[Estimate]:
-    """Return the BLEU that masking head 8 costs in each fifth of the sentences, by length.
+    """Return what head 8 is worth by sentence length (Raganato et al. 2020), in BLEU.
 
     Lengths are those of references; equal lengths stay together.
     """

@@ -72,17 +72,19 @@ BOTH_DEPTHS = (*BOTH_WAYS, *(replace(setting, overrides=SHALLOW) for setting in 
 
 
 def _rows(*settings: Setting) -> list[Row]:
+    """Return the rows of a table of Raganato et al. 2020, named as there."""
     return [Row(setting, {}) for setting in settings]
 
 
 def _settings(
     overrides: tuple[str, ...] = (), part: float = 1.0, reverse: bool = False
 ) -> list[Setting]:
+    """Return the four systems of Raganato et al. 2020, trained under some conditions."""
     return [Setting(system, overrides, part, reverse) for system in FOUR]
 
 
 def two_with(evidence: Evidence, error: str) -> list[Setting]:
-    """Return 8L and 7F+1L in the direction that has pairs with this error.
+    """Return Raganato et al.'s 8L and 7F+1L in the direction with this error's pairs.
 
     On real text these are word sense into English and agreement into German.
     """
@@ -90,13 +92,13 @@ def two_with(evidence: Evidence, error: str) -> list[Setting]:
 
 
 def _both_depths_with(evidence: Evidence, error: str) -> list[Setting]:
-    """Return both systems with all decoder layers and with one."""
+    """Return Raganato et al.'s two systems with all decoder layers, and with one."""
     two = two_with(evidence, error)
     return [*two, *(replace(setting, overrides=SHALLOW) for setting in two)]
 
 
 def _agreement_figures(evidence: Evidence) -> Figures:
-    """Draw one figure per measured depth of the decoder: curves of both would be unreadable."""
+    """Draw Raganato et al.'s figure of agreement, one per depth of the decoder."""
     both = _both_depths_with(evidence, AGREEMENT)
     figures: Figures = {}
     for where, settings in ((", all decoder layers", both[:2]), (", one decoder layer", both[2:])):

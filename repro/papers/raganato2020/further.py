@@ -27,27 +27,28 @@ DIRECTION = "the paper gives a direction and no bound, so any difference counts 
 
 
 def _at(depth: tuple[str, ...], setting: Setting) -> Setting:
+    """Return a setting of Raganato et al. 2020 with another depth."""
     return replace(setting, overrides=depth)
 
 
 def _cost_of_current(evidence: Evidence) -> Estimate:
-    """Return what masking head 1 costs the model with token patterns, in BLEU."""
+    """Return what Raganato et al.'s head 1 is worth with token patterns, in BLEU."""
     return evidence.masked(TOKEN, HEAD_1)
 
 
 def _extra_cost_of_current(evidence: Evidence) -> Estimate:
-    """Return what masking head 1 costs with word patterns minus what it costs with tokens."""
+    """Return what Raganato et al.'s head 1 is worth more with words than tokens."""
     return evidence.masked_difference((WORD, HEAD_1), (TOKEN, HEAD_1))
 
 
 def _fixed_minus_learned(evidence: Evidence, error: str, depth: list[str]) -> Estimate:
-    """Return the accuracy of 7F+1L minus that of 8L on an error type, in points."""
+    """Compute for Raganato et al.: accuracy of 7F+1L minus that of 8L."""
     learned, token = (_at(tuple(depth), setting) for setting in two_with(evidence, error))
     return accuracy_difference(evidence, error, token, learned)
 
 
 def _loss_without_learned_head(evidence: Evidence, error: str, depth: list[str]) -> Estimate:
-    """Return the accuracy of 7F+1L minus that of itself with head 8 masked, in points."""
+    """Compute for Raganato et al.: accuracy lost by masking head 8."""
     _, token = two_with(evidence, error)
     token = _at(tuple(depth), token)
     return accuracy_difference(evidence, error, token, token, masked=HEAD_8)

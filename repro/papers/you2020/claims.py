@@ -31,7 +31,7 @@ from repro.statistics.intervals import Estimate, Undefined
 
 
 def _growth(evidence: Evidence, of: Setting, against: Setting) -> Estimate:
-    """Return the slope of a loss in BLEU per reference word, over fifths of the sentences.
+    """Return a claim of You et al. 2020: how fast a loss in BLEU grows with sentence length.
 
     The loss is that of `of` against `against`; equal lengths stay together.
     """
@@ -40,7 +40,7 @@ def _growth(evidence: Evidence, of: Setting, against: Setting) -> Estimate:
 
 
 def _least_growth(evidence: Evidence, of: Setting, against: Setting) -> float:
-    """Return the lower end of the interval of `_growth`."""
+    """Return the lower end of `_growth`, for a claim of You et al. 2020."""
     growth = _growth(evidence, of, against)
     if not growth.counts_seeds:
         raise Undefined(f"{growth.value:+.2f}, and nothing tells how much seeds matter")

@@ -35,27 +35,27 @@ DIRECTION = "the paper gives a direction and no bound, so any difference counts 
 
 
 def _shares_off_diagonal(evidence: Evidence) -> list[float]:
-    """Return the share of off-diagonal tokens of every reference in the decoder of base."""
+    """Return how off-diagonal each reference is for base (You et al. 2020)."""
     record = evidence.one("off_diagonal", BASE, split=evidence.split)
     return record["shares"]["decoder_self"]
 
 
 def _growth_off_diagonal(evidence: Evidence, of: Setting, against: Setting) -> Estimate:
-    """Return the slope of a loss in BLEU over shares of off-diagonal tokens, from 0 to 1."""
+    """Return the growth of a loss with off-diagonal tokens (You et al. 2020)."""
     shares = _shares_off_diagonal(evidence)
     edges = equal_parts(shares, PARTS)
     return evidence.trend([(1, against), (-1, of)], shares, edges, slope_weights)
 
 
 def _gain_on_the_diagonal(evidence: Evidence) -> Estimate:
-    """Return hc-sa minus base on the fifth of the sentences with the fewest such tokens."""
+    """Return the gain of hc-sa on the most diagonal fifth (You et al. 2020)."""
     shares = _shares_off_diagonal(evidence)
     (_, _, fewest), *_ = evidence.bins(BASE, shares, equal_parts(shares, PARTS))
     return evidence.contrast([(1, HC_SA), (-1, BASE)], fewest)
 
 
 def _without_values(evidence: Evidence) -> float:
-    """Return what removing value projections costs; it is not asked while no option does so."""
+    """Return what removing values costs (You et al. 2020); no option does so yet."""
     raise NotMeasured(f"hc-all without value projections at {evidence.scale}", NO_OPTION, ADD_ONE)
 
 

@@ -14,6 +14,7 @@ REAL_TEXT = tuple(name for name, scale in SCALES.items() if scale.data.corpus no
 
 
 def _beyond(of: Setting, against: Setting) -> Check:
+    """Return the condition that a setting gains more BLEU than its likelihood is worth."""
     return Check(
         f"BLEU of {of} minus that of {against}, beyond what its likelihood is worth",
         partial(beyond_likelihood, of=of, against=against),

@@ -37,7 +37,7 @@ FIXED = "2026-11-29"  # of what was restated
 
 
 def _extra_parameters_for_the_text(evidence: Evidence) -> int:
-    """Return the number of parameters of RAN-ALL minus that of base.
+    """Return the parameters that RAN-ALL has more than base (Zeng et al. 2021).
 
     The matrices of RAN-ALL are as large as the longest training sentence wants (`data.max_tokens`),
     like those of the paper, not as large as our default.
@@ -52,7 +52,7 @@ def _extra_parameters_for_the_text(evidence: Evidence) -> int:
 
 
 def adjacent_divergence(evidence: Evidence, setting: Setting, seed: int = 1) -> float:
-    """Return the mean Jensen-Shannon divergence of neighbouring decoder layers, in nats."""
+    """Compute for Zeng et al. 2021: divergence of neighbouring decoder layers."""
     return float(
         np.diagonal(
             head_numbers(evidence, setting, "decoder_self", "divergence", seed), offset=1
@@ -62,7 +62,7 @@ def adjacent_divergence(evidence: Evidence, setting: Setting, seed: int = 1) -> 
 
 # The digest of a claim includes the names of these arguments: `arm` is older than `Setting`.
 def _divergence_difference(evidence: Evidence, arm: Setting, other: Setting) -> Estimate:
-    """Return the divergence of neighbouring decoder layers of a setting minus another's."""
+    """Compute for Zeng et al. 2021: divergence of layers less another's."""
 
     def of_seed(seed: int) -> Estimate:
         first, second = (adjacent_divergence(evidence, one, seed) for one in (arm, other))
@@ -72,7 +72,7 @@ def _divergence_difference(evidence: Evidence, arm: Setting, other: Setting) -> 
 
 
 def _more_alike_than(other: Setting, name: str) -> Check:
-    """Check that neighbouring decoder layers of RAN-ALL attend more alike than another's."""
+    """Return the condition of Zeng et al. 2021 that layers of RAN-ALL are more alike."""
     what = f"divergence of neighbouring decoder layers, RAN-ALL minus {name}, nats"
     return Check(
         what,

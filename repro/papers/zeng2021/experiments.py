@@ -68,11 +68,12 @@ TASKS = {
 
 
 def _task_settings(task: str) -> list[Setting]:
+    """Return the systems of Zeng et al. 2021 on another task than translation."""
     return [Setting(system, TASKS[task]) for system in ("base", "hc-sa", "syn-r", "ran-all")]
 
 
 def _long(system: str, variant: str) -> str:
-    """Return the command that trains a system on articles, with enough positions."""
+    """Return the command that trains on articles, for Zeng et al. 2021."""
     sites = " ".join(
         f"\"model.{site}={variant}(max_len=1024, beyond='clamp')\"" for site in SELF_SITES
     )
@@ -230,7 +231,7 @@ EXPERIMENTS = (
 
 
 def _task_tables(evidence: Evidence, task: str) -> str:
-    """Return the scores of all runs of a task, and their means over seeds."""
+    """Return the table of a task of Zeng et al. 2021: all runs, and means over seeds."""
     records = [
         evidence.scores(setting, seed)
         for setting in _task_settings(task)
