@@ -18,7 +18,7 @@ from repro.runs import gallery
 
 ROOT = Path(__file__).resolve().parents[1]
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
-PAGES = [README, CONTRIBUTING, *sorted((ROOT / "docs").glob("*.md")), *ROOT.glob("tutorials/*.md")]
+PAGES = [README, CONTRIBUTING, *sorted((ROOT / "docs").rglob("*.md")), *ROOT.glob("tutorials/*.md")]
 SCREEN = 60  # lines; a long one of a table or list is one on a wide screen
 
 
