@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-from attention_contract import is_defined, options_of, specs_of
 from engine_in_node import exported, round_to_half, run_engine, run_jobs
 
 from repro.analysis.ablation import heads_of, scaled_heads
@@ -17,8 +16,9 @@ from repro.core.attention.base import AttentionWeights
 from repro.core.attention.fixed import PATTERNS, Fixed
 from repro.core.attention.gaussian_variants import GaussianWithOptions
 from repro.core.attention.uniform import Uniform
-from repro.core.attention.variants import VARIANTS
+from repro.core.attention.variants import VARIANTS, options_of
 from repro.core.config import SITES, DataConfig, ModelConfig
+from repro.core.contract_cases import is_defined, specs_of
 from repro.core.decoding import SearchConfig
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID
 from repro.core.transformer import Transformer
