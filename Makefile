@@ -25,7 +25,8 @@ INSTALL = sed -n '/^setuptools==/,/[^\\]$$/p' requirements.lock | $(LOCKED) /dev
 EXTRA = $(LOCKED) requirements-$(1).lock
 endif
 
-.PHONY: demo test check-notebooks check-tutorials verify verify-corpora faults bare browser cluster nbgrader slides install lock dist sbom lint notebooks bench clean clean-runs
+.PHONY: demo test check-notebooks check-tutorials verify verify-corpora faults bare browser cluster nbgrader \
+	slides site badges install lock dist sbom lint notebooks bench clean clean-runs
 
 demo: $(INSTALLED)
 	base=$$($(BIN)/repro train --scale smoke --system base | tail -n 1) && \
@@ -81,6 +82,15 @@ nbgrader:
 slides: $(INSTALLED)
 	$(BIN)/python -m repro.teaching.slides docs/teaching/lesson.md docs/teaching/course.md
 
+# The site, from what is committed, into build/site/html: nothing is trained or run.
+site: $(INSTALLED)
+	$(call EXTRA,site)
+	$(BIN)/python -m website
+
+# Where README and notebooks can be opened, from the address in pyproject.toml.
+badges: $(INSTALLED)
+	$(BIN)/python -m website.badges
+
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -117,7 +127,7 @@ lock:
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	$(COMPILE) --extra dev --output-file requirements.lock
-	for extra in browser cluster syntax; do \
+	for extra in browser cluster site syntax; do \
 		$(COMPILE) --extra $$extra --constraint requirements.lock --output-file requirements-$$extra.lock \
 			$$(sed -n 's/^\([^ #=]*\)==.*/--no-emit-package \1/p' requirements.lock) || exit; \
 	done
