@@ -46,7 +46,9 @@ def called_names(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nothing_runs_code_from_data_or_splits_lines_wrongly(path):
-    assert not called_names(path) & FORBIDDEN_CALLS
+    # students' notebooks are run by one file, in a process that is confined before
+    allowed = {"exec"} if path == ROOT / "repro" / "teaching" / "inside.py" else set()
+    assert not called_names(path) & FORBIDDEN_CALLS - allowed
 
 
 def test_every_progress_bar_is_closed_whatever_ends_it():

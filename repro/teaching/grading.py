@@ -111,7 +111,7 @@ def find_lesson(paths: Sequence[Path]) -> Lesson:
 def grade_all(paths: dict[str, Path], lesson: Lesson, limits: Limits, jobs: int) -> list[Graded]:
     """Grade submissions, several side by side."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        return list(pool.map(lambda item: grade(*item, lesson, limits), paths.items()))
+        return list(pool.map(lambda name: grade(name, paths[name], lesson, limits), paths))
 
 
 def grade(name: str, path: Path, lesson: Lesson, limits: Limits) -> Graded:

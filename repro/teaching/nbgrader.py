@@ -11,6 +11,7 @@ from repro.teaching.lessons import Lesson, load_lesson, read_notebook, tags_of
 
 CONFIG = """c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = "attention"
+c.Execute.iopub_timeout = 60  # seconds; a busy machine is slow to show a figure
 """
 BEGIN, END = "    ### BEGIN SOLUTION", "    ### END SOLUTION"
 

@@ -35,7 +35,8 @@ def difference_figure(found: Any, expected: Any) -> Any:
     if max(yours.shape) > LARGEST:
         return None
     panels = {"yours": yours, "expected": wanted, "yours - expected": yours - wanted}
-    return _draw(panels, *place[-2:], where=f" of matrix {list(place[:-2])}" if place[:-2] else "")
+    row, column = place[-2:]
+    return _draw(panels, row, column, f" of matrix {list(place[:-2])}" if place[:-2] else "")
 
 
 def _draw(panels: dict[str, np.ndarray], row: int, column: int, where: str) -> Any:
