@@ -25,6 +25,7 @@ from repro.cli import report as reporting
 from repro.cli import runs as run_list
 from repro.cli import score as evaluation
 from repro.cli import split as splitting
+from repro.cli import teaching as lessons
 from repro.cli import train as training
 from repro.cli import translate as translation
 from repro.errors import InputError, ReproError, Stopped
@@ -91,6 +92,7 @@ for module in (
     run,
     verify,
     browser,
+    lessons,
 ):
     for command in vars(module).values():
         if isinstance(command, click.Command):

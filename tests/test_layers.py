@@ -34,7 +34,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"papers"},
     {"verify"},
     {"page"},
-    {"widgets", "exercises"},
+    {"widgets", "teaching"},
     {"cli"},
     {"__main__", ""},
 ]

@@ -155,21 +155,24 @@ def test_maps_hold_the_weights_and_the_tokens():
         "q",
         "&lt;s&gt;",
     )
-    assert figure.layout.annotations[0].text == "&lt;b&gt;one"
+    assert figure.layout.annotations[0].text == "&lt;b&gt;one, up to 1"
     assert all((trace.zmin, trace.zmax) == (0, 1) for trace in figure.data)
 
 
-def test_a_dim_map_has_a_scale_up_to_its_largest_weight_and_others_one_up_to_1():
+def test_the_scale_of_a_map_ends_at_its_largest_weight_which_its_title_says():
     for weights, top in (
         ([[0.25, 0.2]], 0.25),
-        ([[0.3, 0.2]], 1),
-        ([[0.0, 0.0]], 1),
+        ([[0.0, 0.9]], 0.9),
+        ([[0.0, 0.0]], 1),  # zero stays paper
         ([[np.nan, 0.1]], 0.1),
     ):
-        (trace,) = attention_maps([np.array(weights)], ["a"], ["q"], ["k", "l"]).data
+        figure = attention_maps([np.array(weights)], ["a"], ["q"], ["k", "l"])
+        (trace,) = figure.data
         assert (trace.zmin, trace.zmax) == (0, top)
+        assert [note.text for note in figure.layout.annotations] == [f"a, up to {top:g}"]
+        assert not trace.showscale
     both = attention_maps([np.full((1, 1), 0.2), np.full((1, 1), 0.9)], ["a", "b"], ["q"], ["k"])
-    assert [trace.zmax for trace in both.data] == [1, 1]  # one scale for all panels
+    assert [trace.zmax for trace in both.data] == [0.2, 0.9]  # each panel has its own
 
 
 def test_a_map_of_a_long_sentence_is_no_taller_than_a_page():

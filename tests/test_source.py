@@ -87,7 +87,8 @@ def test_the_locks_hold_what_the_package_asks_for_in_versions_it_allows():
     extras = project["optional-dependencies"]
     asked = {"requirements.lock": project["dependencies"] + extras["dev"]}
     asked |= {
-        f"requirements-{name}.lock": extras[name] for name in ("browser", "cluster", "syntax")
+        f"requirements-{name}.lock": extras[name]
+        for name in ("browser", "cluster", "site", "syntax")
     }
     assert set(asked) == set(LOCKS)
     torch = (ROOT / "requirements-torch.txt").read_text().split()[-1]
@@ -131,8 +132,8 @@ def test_notebooks_were_run_top_to_bottom_and_are_small(path):
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     assert not any(output["output_type"] == "error" for cell in cells for output in cell["outputs"])
     # Pictures have two pixels for one of the page. A forest plot has a line a number of all claims
-    # of a paper and needs up to 240,000 bytes.
-    assert path.stat().st_size < 650_000
+    # of a paper and needs up to 240,000 bytes. The first notebook holds a model.
+    assert path.stat().st_size < (1_200_000 if path.name.startswith("00_") else 650_000)
 
 
 @pytest.mark.parametrize(

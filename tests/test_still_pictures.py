@@ -159,7 +159,7 @@ def test_the_still_picture_shows_text_as_typed():
         == [label.get_text() for label in ax.get_yticklabels()]
         == shown
     )
-    assert "<i>" in [text.get_text() for text in ax.figure.texts]
+    assert "<i>, up to 1" in [text.get_text() for text in ax.figure.texts]
 
 
 def test_the_still_picture_writes_notes_in_their_color():
@@ -208,13 +208,15 @@ def test_a_description_says_what_a_figure_shows():
 
     assert (
         described("attention_maps")
-        == "Heat map. Panels: <m>. Across: key. Up: query. Colour: weight, from 0 to 1."
+        == "Heat map. Panels: <m>. Across: key. Up: query. Colour: weight, from 0 to the largest "
+        "of each panel."
     )
     assert described("attention_grid").startswith(
         "Heat map: <m>. Panels: layer 1, head 1. Colour: weight, %, from 0 to 100."
     )
     assert described("training_curves") == (
-        "Lines and lines with points. Of: <m>, training, <m>, dev. Across: updates, from 1 to 2. "
+        "Lines and lines with points: <m> ends at 2.50 nats per token on dev. Of: <m>, training, "
+        "<m>, dev. Across: updates, from 1 to 2. "
         "Up: negative log-likelihood, nats per token, from 2 to 3."
     )
     assert described("head_bars") == "Bars. Across: layer. Up: <m>, from 0.1 to 0.3."

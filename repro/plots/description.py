@@ -51,10 +51,10 @@ def describe(spec: dict[str, Any]) -> str:
         scale = layout.get("coloraxis") or traces[0]
         limits = (scale.get(f"{letter}{end}") for end in ("min", "max") for letter in ("c", "z"))
         low, high = (limit for limit in limits if limit is not None)
-        parts.append(
-            f"Colour: {plain_text(scale['colorbar']['title']['text'])}, from {low:.4g} to "
-            f"{high:.4g}"
-        )
+        has_own = not any(trace.get("showscale", True) for trace in traces)
+        end = "the largest of each panel" if has_own else f"{high:.4g}"
+        name = plain_text(scale["colorbar"]["title"]["text"])
+        parts.append(f"Colour: {name}, from {low:.4g} to {end}")
     return ". ".join(parts) + "."
 
 

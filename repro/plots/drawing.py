@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.transforms import (
     Bbox,
     BboxTransformTo,
@@ -45,6 +46,14 @@ def draw(figure: go.Figure | dict[str, Any]) -> Figure:
     return _Still(figure if isinstance(figure, dict) else figure.to_dict()).figure
 
 
+def _color(css: str) -> str | tuple[float, ...]:
+    """Return a color of a figure as matplotlib reads it: `rgba()` becomes shares of 1."""
+    if not css.startswith("rgba("):
+        return css
+    red, green, blue, opacity = map(float, css[5:-1].split(","))
+    return red / 255, green / 255, blue / 255, opacity
+
+
 def _text(escaped: str | None) -> str:
     return html.unescape((escaped or "").replace("<br>", "\n"))
 
@@ -55,7 +64,8 @@ class _Still:
     def __init__(self, spec: dict[str, Any]) -> None:
         self.layout = layout = spec["layout"]
         width, height, margin = layout.get("width", WIDTH), layout["height"], layout["margin"]
-        right = margin["r"] + COLOR_BAR * any(trace["type"] == "heatmap" for trace in spec["data"])
+        has_bar = any(t["type"] == "heatmap" and t.get("showscale", True) for t in spec["data"])
+        right = margin["r"] + COLOR_BAR * has_bar
         box = (
             margin["l"] / width,
             margin["b"] / height,
@@ -116,6 +126,7 @@ class _Still:
             np.arange(size + 1) - 0.5 + trace.get(first, 0)
             for size, first in zip(z.shape, ("y0", "x0"), strict=True)
         )
+        stops = [(place, _color(color)) for place, color in stops]
         colors = LinearSegmentedColormap.from_list(
             "scale", stops, N=GRID_STEPS if "coloraxis" in trace else 256
         )
@@ -125,11 +136,15 @@ class _Still:
         if "texttemplate" in trace:
             number_format = trace["texttemplate"].removeprefix("%{z:").removesuffix("}")
             self._write_numbers(ax, z, number_format, mesh)
-        if self.bar is None:
+        # zero is the paper itself: a frame says where the matrix ends
+        corner, size = (across[0], down[0]), (np.ptp(across), np.ptp(down))
+        ax.add_patch(Rectangle(corner, *size, fill=False, edgecolor=INK, linewidth=0.6))
+        if self.bar is None and trace.get("showscale", True):
             self.bar = self.figure.add_axes(self._box(1.02, 0, 1.04, 1))
             bar = self.figure.colorbar(mesh, cax=self.bar)
             bar.set_label(_text(scale["colorbar"]["title"]["text"]), color=INK, fontsize=9)
-            bar.outline.set_visible(False)
+            bar.outline.set(edgecolor=INK, linewidth=0.6)
+            bar.set_ticks(scale["colorbar"]["tickvals"], labels=scale["colorbar"]["ticktext"])
             self.bar.tick_params(colors=INK, labelsize=8, length=0)
 
     def _write_numbers(self, ax: Axes, z: Any, number_format: str, mesh: Any) -> None:
@@ -236,6 +251,8 @@ class _Still:
         elif spec.get("type") == "log":
             axis.set_major_formatter("{x:g}")
         ax.set(**{f"{which}lim": (low, high)})
+        if "scaleanchor" in spec:
+            ax.set_aspect("equal", anchor="N")
         visible = {"labelbottom" if which == "x" else "labelleft": shown}
         axis.set_tick_params(
             which="both",
@@ -283,7 +300,8 @@ class _Still:
         """Write the legend, if there is something to tell apart, and the title of the figure."""
         legend = self.layout.get("legend", {})
         corner = self._box(legend.get("x", 0), legend.get("y", 1), 1, 1)
-        if len(self.legend) > 1 or (self.legend and self.layout.get("showlegend")):
+        shown = self.layout.get("showlegend", len(self.legend) > 1)
+        if self.legend and shown:
             place: dict[str, Any] = {
                 "loc": "lower left",
                 "bbox_to_anchor": (corner.x0, corner.y0),

@@ -12,6 +12,8 @@ from repro.errors import InputError
 from repro.plots.style import (
     COLORS,
     GRID,
+    NUMBERED,
+    SEQUENTIAL,
     SYMBOLS,
     TEMPLATE,
     WIDTH,
@@ -25,12 +27,15 @@ from repro.plots.style import (
     ticks,
 )
 
-CELL, CELL_WITH_TEXT = 20, 26  # pixels per row of a matrix
+CELL, CELL_WITH_TEXT = 40, 26  # pixels per row of a matrix, at most
 # Heights of a panel in pixels. The title of the colour bar needs the least; a long text has lower
 # rows.
-MIN_HEIGHT, MAX_HEIGHT = 150, 800
+MIN_HEIGHT, MAX_HEIGHT = 150, 560
+BESIDE, BAR = 80, 80  # pixels of the margins, and of the colour bar
+BETWEEN = 30  # pixels between panels of a row
+LETTER = 7  # pixels of a title
 LEGIBLE = 9  # pixels of a row with a label
-DIM = 0.3  # a map without larger weights would be dark on a scale up to 1
+DIM = 0.3  # a widget shows the roots of weights that are all smaller
 PERCENT = 255  # the most that fits into a byte
 
 
@@ -51,20 +56,23 @@ def heatmaps(
     row_title: str,
     column_title: str,
     quantity: str,
-    limits: tuple[float, float],
+    limits: tuple[float, float] | None,
     num_columns: int = 4,
     angle: int = 0,
     value_format: str = ".4f",
     text_format: str | None = None,
     colorscale: list | None = None,
 ) -> go.Figure:
-    """Draw matrices side by side on one colour scale, first row on top; NaN stays empty.
+    """Draw matrices side by side, first row on top; NaN stays empty.
+
+    Cells are square, except where numbers are written into them.
 
     Args:
         matrices: one per panel.
         row_title, column_title: the meaning of rows and columns.
         quantity: the name of the numbers, with their unit.
-        limits: the numbers at the ends of the colour scale.
+        limits: the numbers at the ends of the colour scale. None: each panel has a scale of its own
+            from 0 to its largest number, and says that number in its title.
         num_columns: panels in a row.
         angle: of the column labels, in degrees.
         value_format: of a number under the mouse, as d3 writes it.
@@ -82,28 +90,32 @@ def heatmaps(
         check_labels(f"'{matrix.title}'", matrix.column_labels, matrix.values.shape[1], "column")
     columns = min(num_columns, len(matrices))
     longest = max(len(label) for matrix in matrices for label in matrix.column_labels)
-    num_rows = max(len(matrix.values) for matrix in matrices)
-    height = min(MAX_HEIGHT, max(MIN_HEIGHT, (CELL_WITH_TEXT if text_format else CELL) * num_rows))
-    bar = {
-        "title": {"text": "<br>".join(map(escape, wrap(quantity, 22))), "side": "right"},
-        "thickness": 12,
-        "outlinewidth": 0,
-    }
+    scales = [limits or (0.0, _largest(matrix.values)) for matrix in matrices]
+    bar = _bar("<br>".join(map(escape, wrap(quantity, 22))), scales[0])
     alike = all(list(matrix.row_labels) == list(matrices[0].row_labels) for matrix in matrices)
+    titles = [matrix.title for matrix in matrices]
+    if limits is None:
+        titles = [
+            f"{title}, up to {top:.2g}".removeprefix(", ")
+            for title, (_, top) in zip(titles, scales, strict=True)
+        ]
+    has_bar, size = limits is not None, _numbered_size if text_format else _square_size
+    width, height, cell = size(matrices, titles, columns, has_bar)
     figure = panel_figure(
-        [matrix.title for matrix in matrices],
+        titles,
         columns,
         height,
         gap=75 + (min(6 * longest, 100) if angle else 0),
-    )
+        horizontal_spacing=BETWEEN / (width - BESIDE - BAR * has_bar),
+    ).update_layout(width=width)
     for panel, matrix in enumerate(matrices):
         heatmap = go.Heatmap(
             z=matrix.values.astype(np.float32),
             name=escape(matrix.title),
-            zmin=limits[0],
-            zmax=limits[1],
-            colorscale=colorscale,
-            showscale=panel == 0,
+            zmin=scales[panel][0],
+            zmax=scales[panel][1],
+            colorscale=colorscale or (NUMBERED if text_format else None),
+            showscale=panel == 0 and limits is not None,
             colorbar=bar,
             hoverongaps=False,
             hovertemplate=f"{escape(row_title)} %{{y}}, {escape(column_title)} %{{x}}: "
@@ -135,11 +147,59 @@ def heatmaps(
         figure.update_xaxes(
             **x, **across, showticklabels=fits, showgrid=False, **panel_cell(panel, columns)
         )
-        labelled = (first or not alike) and height >= LEGIBLE * num_rows
+        labelled = (first or not alike) and cell >= LEGIBLE
         figure.update_yaxes(
             **y, **down, showticklabels=labelled, showgrid=False, **panel_cell(panel, columns)
         )
+        if text_format is None:
+            figure.update_xaxes(constrain="domain", **panel_cell(panel, columns))
+            figure.update_yaxes(
+                scaleanchor=figure.data[panel].xaxis,
+                constrain="domain",
+                constraintoward="top",
+                **panel_cell(panel, columns),
+            )
     return figure
+
+
+def _numbered_size(
+    matrices: Sequence[Matrix], titles: Sequence[str], columns: int, has_bar: bool
+) -> tuple[int, int, float]:
+    """Return width and height of the figure's panels as `_square_size` does, as wide as may be."""
+    num_rows = max(len(matrix.values) for matrix in matrices)
+    height = min(MAX_HEIGHT, max(MIN_HEIGHT, CELL_WITH_TEXT * num_rows))
+    return WIDTH, height, height / num_rows
+
+
+def _square_size(
+    matrices: Sequence[Matrix], titles: Sequence[str], columns: int, has_bar: bool
+) -> tuple[int, int, float]:
+    """Return the width of a figure, and the heights of a panel and of a cell, in pixels."""
+    num_rows, across = (max(m.values.shape[axis] for m in matrices) for axis in (0, 1))
+    margins = BESIDE + BAR * has_bar
+    most = (WIDTH - margins) / columns  # of a panel and what is between it and the next
+    cell = min(CELL, (most - BETWEEN) / across, MAX_HEIGHT / num_rows)
+    needed = max(cell * across, LETTER * max(map(len, titles))) + BETWEEN
+    width = min(WIDTH, round(margins + columns * needed))
+    return width, max(MIN_HEIGHT * has_bar, round(cell * num_rows)), cell
+
+
+def _largest(values: np.ndarray) -> float:
+    """Return the largest number of a matrix; 1 where none is above 0, so that 0 stays paper."""
+    found = values[np.isfinite(values)]
+    return float(found.max(initial=0)) or 1.0
+
+
+def _bar(title: str, limits: tuple[float, float]) -> dict[str, Any]:
+    """Return a colour bar that says both of its ends; the title is escaped already."""
+    marks = [limits[0], (limits[0] + limits[1]) / 2, limits[1]]
+    return {
+        "title": {"text": title, "side": "right"},
+        "thickness": 12,
+        "outlinewidth": 0,
+        "tickvals": marks,
+        "ticktext": [f"{mark:.2g}" for mark in marks],
+    }
 
 
 def attention_maps(
@@ -149,9 +209,9 @@ def attention_maps(
     key_labels: Sequence[str],
     num_columns: int = 4,
 ) -> go.Figure:
-    """Draw weight matrices side by side on one colour scale, to four digits under the mouse.
+    """Draw weight matrices side by side, to four digits under the mouse.
 
-    The scale ends at 1, or at the largest weight where that is below `DIM`.
+    The scale of each map ends at its largest weight, which its title says.
 
     Args:
         maps: `(query_len, key_len)` each: one head.
@@ -168,16 +228,7 @@ def attention_maps(
         Matrix(title, weights, query_labels, key_labels)
         for title, weights in zip(titles, maps, strict=True)
     ]
-    largest = max((float(np.nanmax(_array(weights), initial=0)) for weights in maps), default=1)
-    return heatmaps(
-        matrices,
-        "query",
-        "key",
-        "weight",
-        (0, largest if 0 < largest < DIM else 1),
-        num_columns,
-        angle=60,
-    )
+    return heatmaps(matrices, "query", "key", "weight", None, num_columns, angle=60)
 
 
 def pattern_gallery(patterns: Mapping[str, np.ndarray], num_columns: int = 4) -> go.Figure:
@@ -266,6 +317,8 @@ def attention_grid(
 ) -> go.Figure:
     """Draw every head of a site as a small map, a layer per row: an overview in whole percent.
 
+    One scale ends at the largest weight of all.
+
     `attention_maps` draws the exact weights of chosen heads.
 
     Args:
@@ -293,7 +346,7 @@ def attention_grid(
             figure.add_heatmap(
                 z=percent, x0=head * right, y0=layer * down, name=name, coloraxis="coloraxis"
             )
-    bar = {"title": {"text": "weight, %", "side": "right"}, "thickness": 12, "outlinewidth": 0}
+    most = int(max(trace.z.max() for trace in figure.data)) or 100
     template = go.layout.Template(TEMPLATE)  # holds what would otherwise repeat in every map
     template.data.heatmap[
         0
@@ -304,9 +357,9 @@ def attention_grid(
         title_text=escape(title),
         coloraxis={
             "cmin": 0,
-            "cmax": 100,
-            "colorscale": TEMPLATE.data.heatmap[0].colorscale,
-            "colorbar": bar,
+            "cmax": most,
+            "colorscale": SEQUENTIAL,
+            "colorbar": _bar("weight, %", (0, most)),
         },
         height=height * len(layers) + 90,
         margin={"l": 70, "r": 20, "t": 70, "b": 20},

@@ -10,6 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from repro.core.numbering import FIRST, head_name, layer_name
+from repro.plots.headlines import cost_of_pruning, listed
+from repro.plots.line_names import name_at_ends
 from repro.plots.maps import Matrix, heatmaps
 from repro.plots.style import (
     COLORS,
@@ -82,7 +84,7 @@ def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve
         reproduced, published: curves by name; published ones are grey and dashed. The model with
             all heads comes first if others kept all heads too.
     """
-    figure = empty_figure(height=400)
+    figure, costs = empty_figure(height=400), []
     drawn = [(name, curve, False) for name, curve in reproduced.items()] + [
         (name, curve, True) for name, curve in published.items()
     ]
@@ -91,6 +93,9 @@ def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve
         order = np.argsort(kept, kind="stable")
         most, its_score = kept[whole], scores[whole]
         kept, scores = np.asarray(kept)[order], np.asarray(scores, dtype=float)[order]
+        if not is_published:
+            share, change = 100 * kept[0] / most, float(scores[0] - its_score)
+            costs.append(cost_of_pruning(escape(name), share, change))
         color = INK if is_published else COLORS[place % len(COLORS)]
         symbol = SYMBOLS[place % len(SYMBOLS)] + ("-open" if is_published else "")
         figure.add_scatter(
@@ -104,7 +109,8 @@ def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve
             hovertemplate="%{customdata[0]} heads kept: BLEU %{customdata[1]:.4~f} (%{y:+.4~f})",
         )
     figure.update_xaxes(title_text="heads kept, % of all", range=[103, -3])
-    return figure.update_yaxes(title_text="BLEU, difference to all heads")
+    figure.update_yaxes(title_text="BLEU, difference to all heads")
+    return name_at_ends(figure.update_layout(title_text=listed(costs)))
 
 
 def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.Figure:

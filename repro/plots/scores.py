@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
+from repro.plots.headlines import inside, last_gaps, lowest_loss, sure_bins
+from repro.plots.line_names import name_at_ends
 from repro.plots.style import (
     COLORS,
     DASHES,
@@ -54,6 +56,11 @@ def curves(lines: Mapping[str, Line], x_title: str, y_title: str, marks: bool = 
         x_title, y_title: the meaning of the axes, with the unit.
         marks: whether values are marked; lines without marks differ in their dashes.
     """
+    return name_at_ends(_curves(lines, x_title, y_title, marks))
+
+
+def _curves(lines: Mapping[str, Line], x_title: str, y_title: str, marks: bool) -> go.Figure:
+    """Draw lines with a legend."""
     figure = empty_figure()
     for place, (name, (x, y)) in enumerate(lines.items()):
         dashed = {
@@ -75,7 +82,7 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
         runs: by name, the lines of `Run.metrics()`: `update`, `nll` and sometimes `dev_nll`, in
             nats per token.
     """
-    figure = empty_figure(height=400)
+    figure, ends = empty_figure(height=400), {}
     for place, (name, lines) in enumerate(runs.items()):
         lines = list(lines)
         thin = {
@@ -94,6 +101,8 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
                 if measured
                 else ([], [])
             )
+            if measured and split == "dev":
+                ends[escape(name)] = measured[-1][1]
             figure.add_scatter(
                 x=x,
                 y=y,
@@ -102,9 +111,11 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
                 hovertemplate=_XY,
                 **look,
             )
-    return figure.update_xaxes(title_text="updates").update_yaxes(
+    figure.update_xaxes(title_text="updates").update_yaxes(
         title_text="negative log-likelihood, nats per token"
     )
+    figure.update_layout(title_text=lowest_loss(ends))
+    return name_at_ends(figure)
 
 
 def gaps_over_updates(
@@ -121,8 +132,8 @@ def gaps_over_updates(
     """
     check_drawn(systems)
     figure = empty_figure(height=400)
-    for place, (name, (updates, gaps)) in enumerate(systems.items()):
-        values, low, high = (np.asarray(numbers, dtype=float) for numbers in gaps)
+    for place, (name, (updates, measured)) in enumerate(systems.items()):
+        values, low, high = (np.asarray(numbers, dtype=float) for numbers in measured)
         x, known, color = np.asarray(updates), np.isfinite(low), COLORS[place % len(COLORS)]
         figure.add_scatter(
             x=np.concatenate([x[known], x[known][::-1]]),
@@ -145,7 +156,15 @@ def gaps_over_updates(
         )
     figure.update_layout(showlegend=True)  # a single curve has a name, too
     figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
-    return figure.update_xaxes(title_text="updates").update_yaxes(title_text=escape(y_title))
+    figure.update_xaxes(title_text="updates").update_yaxes(title_text=escape(y_title))
+    last = max(int(updates[-1]) for updates, _ in systems.values())
+    gaps = {
+        escape(name): float(measured.values[-1])
+        for name, (updates, measured) in systems.items()
+        if updates[-1] == last
+    }
+    figure.update_layout(title_text=last_gaps(last, gaps))
+    return name_at_ends(figure)
 
 
 def differences_by_length(
@@ -170,7 +189,13 @@ def differences_by_length(
     figure = _by_bin(
         _with_counts(bins, num_sentences), systems, f"{x_title}; number of sentences", y_title
     )
-    return figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
+    figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
+    bounds = {
+        escape(name): (np.asarray(found.low, float), np.asarray(found.high, float))
+        for name, found in systems.items()
+    }
+    figure.update_layout(title_text=sure_bins(bounds))
+    return name_at_ends(figure)
 
 
 def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measured]) -> go.Figure:
@@ -182,9 +207,8 @@ def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measure
         distances: labels, in order, in words.
         systems: accuracy in percent of each distance, by system.
     """
-    return _by_bin(
-        [escape(label) for label in distances], systems, "distance, words", "accuracy, %"
-    )
+    labels = [escape(label) for label in distances]
+    return name_at_ends(_by_bin(labels, systems, "distance, words", "accuracy, %"))
 
 
 def speed_by_length(
@@ -197,7 +221,7 @@ def speed_by_length(
         y_title: the measured quantity, with its unit.
     """
     check_drawn(systems)
-    figure = curves(systems, "length, tokens", y_title)
+    figure = _curves(systems, "length, tokens", y_title, marks=True)
     lengths = sorted({int(length) for line in systems.values() for length in line[0]})
     values = [value for line in systems.values() for value in line[1]]
     decades = range(int(np.floor(np.log10(min(values)))), int(np.ceil(np.log10(max(values)))) + 1)
@@ -222,10 +246,11 @@ def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
     lines = np.arange(len(rows))
     _, published, values, low, high = zip(*rows, strict=True)
     values, low, high = (np.asarray(numbers, dtype=float) for numbers in (values, low, high))
-    there = np.isfinite(np.asarray(published, dtype=float))
+    told = np.asarray(published, dtype=float)
+    there = np.isfinite(told)
     grey = {"color": INK, "symbol": "diamond-open", "size": 11, "line": {"width": 2}}
     figure.add_scatter(
-        x=rounded(np.asarray(published, dtype=float)[there]),
+        x=rounded(told[there]),
         y=rounded(lines[there] - 0.13),
         mode="markers",
         marker=grey,
@@ -249,6 +274,8 @@ def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
         hovertemplate="%{x:+.4~f} (from %{customdata[0]:+.4~f} to %{customdata[1]:+.4~f})",
     )
     figure.update_yaxes(**ticks([escape(row.label) for row in rows]), range=[len(rows) - 0.5, -0.5])
+    figure.update_layout(title_text=inside(told, low, high), height=figure.layout.height + 20)
+    figure.layout.margin.t += 20
     return figure.update_xaxes(
         title_text="BLEU, difference to base", zeroline=True, zerolinecolor=INK, zerolinewidth=1
     )

@@ -23,6 +23,7 @@ from repro.plots.style import INK
 SHARPNESS = 2  # pixels of a PNG to one of plotly: screens of phones and new laptops show them all
 COLORS_AT_ONCE = 4096  # of which the differences to the whole palette take 8 MB
 ROWS_AT_ONCE = 512
+STEP = 5  # of red, green, blue and opacity: too small to see
 _EAST_ASIAN = (
     "Noto Sans CJK JP",
     "IPAGothic",
@@ -91,13 +92,11 @@ def _with_palette(png: io.BytesIO) -> bytes:
 
 def _strips(image: Image.Image) -> Iterator[NDArray[np.uint32]]:
     """Yield the rounded colors of a picture, some rows at a time: a tall one has millions."""
+    rounded = (np.rint(np.arange(256) / STEP) * STEP).astype(np.uint8)
     for top in range(0, image.height, ROWS_AT_ONCE):
         bottom = min(top + ROWS_AT_ONCE, image.height)
         pixels = np.array(image.crop((0, top, image.width, bottom)).convert("RGBA"))
-        # of red, green and blue too small to see; fewer of opacity
-        for channel, step in enumerate((5, 5, 5, 51)):
-            rounded = np.rint(np.arange(256) / step) * step
-            pixels[..., channel] = rounded.astype(np.uint8)[pixels[..., channel]]
+        pixels = rounded[pixels]
         pixels[pixels[..., 3] == 0] = 0
         yield pixels.view(np.uint32)[..., 0]
 

@@ -6,6 +6,7 @@
     Pruning([(label, translator), ...])   a slider over pruned models: their heads and translations
     Comparison({label: translator})       one sentence through several models
     ClaimsTable(claims)                   claims with verdict and evidence, sorted and filtered
+    translator(run)                       the page of `repro page`, alive without a kernel
 
 State is in Python: `Ablation(...).factor.value = 0.5` does what the slider does. A widget shares
 the parameters of its model but has modules of its own, so its changes to heads stay with it. Views
@@ -20,5 +21,14 @@ from repro.widgets.ablation import Ablation, Comparison, Pruning
 from repro.widgets.claims import ClaimsTable
 from repro.widgets.explorer import Explorer
 from repro.widgets.playground import Playground
+from repro.widgets.translator_page import translator
 
-__all__ = ["Ablation", "ClaimsTable", "Comparison", "Explorer", "Playground", "Pruning"]
+__all__ = [
+    "Ablation",
+    "ClaimsTable",
+    "Comparison",
+    "Explorer",
+    "Playground",
+    "Pruning",
+    "translator",
+]

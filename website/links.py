@@ -1,0 +1,64 @@
+"""Check the pages of a built site: what they link to, and how large they are."""
+
+from collections.abc import Collection, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+MOST = 2_000_000  # bytes of a page
+
+
+class _Page(HTMLParser):
+    """What a page links to, what it loads, and the names in it that a link can end at."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.names: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value for name, value in attrs if value is not None}
+        self.names |= {found[name] for name in ("id", "name") if name in found}
+        if "href" in found:
+            (self.loaded if tag == "link" else self.links).append(found["href"])
+        if "src" in found:
+            self.loaded.append(found["src"])
+
+
+def problems(folder: Path, may_be_large: Collection[str] = ()) -> list[str]:
+    """Return a line for each link that leads nowhere, and for each page that is too large.
+
+    Pages load nothing from other machines; links may lead there, and are not followed.
+
+    Args:
+        folder: of the site.
+        may_be_large: names of pages of any size.
+    """
+    paths = sorted(folder.rglob("*.html"))
+    pages = {path: _Page(path) for path in paths if path.name not in may_be_large}
+    found = [
+        f"{path.relative_to(folder)}: larger than {MOST / 1e6:.0f} MB"
+        for path in pages
+        if path.stat().st_size > MOST
+    ]
+    for path, page in pages.items():
+        for link in _broken(path, page, pages):
+            found.append(f"{path.relative_to(folder)}: {link}")
+    return found
+
+
+def _broken(path: Path, page: _Page, pages: dict[Path, _Page]) -> Iterator[str]:
+    for link in page.loaded:
+        if urlsplit(link).netloc:
+            yield f"loads {link} from another machine"
+    for link in dict.fromkeys(page.links + page.loaded):
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc:
+            continue
+        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+        if not target.is_file():
+            yield f"{link} is not there"
+        elif target in pages and parts.fragment and parts.fragment not in pages[target].names:
+            yield f"{link} names no place in {target.name}"
