@@ -24,9 +24,8 @@ from benchmarks.work import (
     sources,
     training_batch,
 )
-from repro import Transformer, keep_freed_memory
+from repro import Transformer, ctranslate2_spec, keep_freed_memory
 from repro.core import sinusoids
-from repro.runs.ctranslate2 import spec_of
 
 
 class PlainTransformer(nn.Module):
@@ -190,7 +189,9 @@ def to_ctranslate2(model: Transformer, precision: str, threads: int):
     import ctranslate2
 
     size = len(model.source_embedding.weight)
-    spec = spec_of(model, ["<pad>", "<unk>", "<s>", "</s>", *(str(i) for i in range(4, size))])
+    spec = ctranslate2_spec(
+        model, ["<pad>", "<unk>", "<s>", "</s>", *(str(i) for i in range(4, size))]
+    )
     with tempfile.TemporaryDirectory() as folder:
         spec.save(str(Path(folder)))
         kinds = {"fp32": "float32", "int8": "int8"}

@@ -11,6 +11,7 @@
     prune       pruning, cutting
     show        table, scores_table, means_table, costs_table, heads_table, layers_table
     measure     describe_origin, keep_freed_memory, write_json
+    export      save_ctranslate2, ctranslate2_spec
     teach       exercise
     errors      ReproError, InputError, MachineError
 
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from repro.records.stored import load_records, score_of, search_of
     from repro.records.translations import hypotheses_of
     from repro.runs import gallery
+    from repro.runs.ctranslate2 import save_ctranslate2
+    from repro.runs.ctranslate2 import spec_of as ctranslate2_spec
     from repro.runs.machine import keep_freed_memory
     from repro.runs.models import load_model, load_translator
     from repro.runs.naming import run_name

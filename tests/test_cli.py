@@ -505,6 +505,10 @@ def test_whole_numbers_are_written_in_options_as_in_settings():
         "beam",
         "limit",
         "wanted",
+        "dev",
+        "test",
+        "megabytes",
+        "seconds",
     }
     for option in options:
         assert (

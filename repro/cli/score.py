@@ -83,6 +83,8 @@ def evaluate(
     if record:
         check_writable(record)
     found.check_finished()
+    if not src:
+        check_split(found, split)
 
     from repro.core.decoding import SearchConfig
 
@@ -92,7 +94,6 @@ def evaluate(
         scored = score_text(found, (src, ref), search)
         scored["scores"] += score_by(own, *(scored[name] for name in TEXTS))
         return print_json(scored) if as_json else _print_scores(scored["scores"])
-    check_split(found, split)
 
     from repro.measures.scores import evaluate_run
     from repro.records.report import in_train_note, writable_note
