@@ -25,7 +25,8 @@ INSTALL = sed -n '/^setuptools==/,/[^\\]$$/p' requirements.lock | $(LOCKED) /dev
 EXTRA = $(LOCKED) requirements-$(1).lock
 endif
 
-.PHONY: demo test check-notebooks check-tutorials verify verify-corpora faults bare browser cluster site badges install lock dist sbom lint notebooks bench clean clean-runs
+.PHONY: demo test check-notebooks check-tutorials verify verify-corpora faults bare browser cluster nbgrader \
+	slides site badges install lock dist sbom lint notebooks bench clean clean-runs
 
 demo: $(INSTALLED)
 	base=$$($(BIN)/repro train --scale smoke --system base | tail -n 1) && \
@@ -70,6 +71,16 @@ browser: $(INSTALLED)
 cluster: $(INSTALLED)
 	$(call EXTRA,cluster)
 	$(BIN)/python -m pytest tests/test_cluster.py
+
+# The assignments, with nbgrader itself in an environment of its own.
+nbgrader:
+	$(PYTHON) -m venv .venv-nbgrader
+	.venv-nbgrader/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' nbgrader
+	.venv-nbgrader/bin/python -m pytest tests/test_nbgrader.py
+
+# Slides of the lesson and of the course, from the pages of the plans.
+slides: $(INSTALLED)
+	$(BIN)/python -m repro.teaching.slides docs/teaching/lesson.md docs/teaching/course.md
 
 # The site, from what is committed, into build/site/html: nothing is trained or run.
 site: $(INSTALLED)
@@ -143,7 +154,7 @@ sbom: $(INSTALLED)
 
 # What can be made again in minutes. Trained runs are not of that kind: `make clean-runs` deletes them.
 clean:
-	rm -rf $(VENV) .venv-bench build dist *.egg-info
+	rm -rf $(VENV) .venv-bench .venv-nbgrader build dist *.egg-info
 
 clean-runs:
 	rm -rf runs reports

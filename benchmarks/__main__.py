@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 import torch
 
-from benchmarks import free, ours, scaling
+from benchmarks import free, ours, scaling, web_page
 from benchmarks.page import write_page
 from benchmarks.work import EACH_WAY, PEERS, SHAPES, THREADS, Contender, apart, race, rows_of
 from repro import SYSTEMS, ReproError, describe_origin, write_json
@@ -171,6 +171,7 @@ SECTIONS = {
     "free-variants": measure_free_variants,
     "memory": measure_memory,
     "scaling": scaling.measure,
+    "web-page": web_page.measure,
 }
 
 

@@ -181,6 +181,27 @@ def _scaling(rows: list[dict]) -> str:
     return "\n\n".join([title, table(["weights", *map(str, lengths), "slope"], lines), note, plot])
 
 
+def _web_page(rows: list[dict]) -> str:
+    """Return sizes, and times of the page as multiples of our greedy search."""
+    times = {
+        "first translation": "first_ms",
+        "a head switched off": "switch_ms",
+        "longest task": "longest_ms",
+    }
+    lines = [
+        [row["name"], f"{row['megabytes']:.1f}", f"{row['greedy_ms']:.0f}"]
+        + [f"{row[key]:.0f} ({row[key] / row['greedy_ms']:.2g})" for key in times.values()]
+        for row in rows
+    ]
+    note = (
+        "Milliseconds, and in brackets how many times our greedy search for the same sentence on "
+        f"one thread in the same sitting; medians of {rows[0]['visits']} visits by a headless "
+        "Chromium. The longest task is that of the page itself: meanwhile it draws no frame."
+    )
+    header = ["page", "MB", "greedy search", *times]
+    return "\n\n".join(["## The page of `repro page`", table(header, lines), note])
+
+
 _TABLES = {
     "training": _training,
     "decoding": _decoding,
@@ -189,6 +210,7 @@ _TABLES = {
     "free-variants": _free_variants,
     "memory": _memory,
     "scaling": _scaling,
+    "web-page": _web_page,
 }
 
 _GROUPS = (

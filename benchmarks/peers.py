@@ -8,7 +8,6 @@ import math
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -27,6 +26,7 @@ from benchmarks.work import (
 )
 from repro import Transformer, keep_freed_memory
 from repro.core import sinusoids
+from repro.runs.ctranslate2 import spec_of
 
 
 class PlainTransformer(nn.Module):
@@ -188,40 +188,9 @@ def to_ctranslate2(model: Transformer, precision: str, threads: int):
         A `ctranslate2.Translator`.
     """
     import ctranslate2
-    from ctranslate2.specs import TransformerSpec
 
-    config = model.config
-    spec = TransformerSpec.from_config(
-        (config.encoder_layers, config.decoder_layers), config.num_heads, pre_norm=True
-    )
-    table = sinusoids(torch.arange(512), config.embed_dim).numpy()
-    embedding = model.source_embedding.weight.detach().numpy()
-    for side, ours, norm in (
-        (spec.encoder, model.encoder, model.encoder_norm),
-        (spec.decoder, model.decoder, model.decoder_norm),
-    ):
-        (side.embeddings[0] if side is spec.encoder else side.embeddings).weight = embedding
-        side.position_encodings.encodings = table
-        _set_norm(side.layer_norm, norm)
-        for theirs, layer in zip(side.layer, ours, strict=True):
-            _set_attention(theirs.self_attention, layer.self_attention, joined=(3,))
-            if side is spec.decoder:
-                _set_attention(theirs.attention, layer.cross_attention, joined=(1, 2))
-            _set_norm(theirs.ffn.layer_norm, layer.feed_forward.norm)
-            for linear, module in (
-                (theirs.ffn.linear_0, layer.feed_forward.sublayer[0]),
-                (theirs.ffn.linear_1, layer.feed_forward.sublayer[2]),
-            ):
-                linear.weight, linear.bias = (
-                    module.weight.detach().numpy(),
-                    module.bias.detach().numpy(),
-                )
-    spec.decoder.projection.weight = embedding
-    vocabulary = ["<pad>", "<unk>", "<s>", "</s>", *(str(i) for i in range(4, len(embedding)))]
-    spec.register_source_vocabulary(vocabulary)
-    spec.register_target_vocabulary(vocabulary)
-    spec.config.add_source_eos = config.source_end_mark
-    spec.validate()
+    size = len(model.source_embedding.weight)
+    spec = spec_of(model, ["<pad>", "<unk>", "<s>", "</s>", *(str(i) for i in range(4, size))])
     with tempfile.TemporaryDirectory() as folder:
         spec.save(str(Path(folder)))
         kinds = {"fp32": "float32", "int8": "int8"}
@@ -232,25 +201,3 @@ def to_ctranslate2(model: Transformer, precision: str, threads: int):
             inter_threads=1,
             intra_threads=threads,
         )
-
-
-def _set_norm(theirs, norm: nn.LayerNorm) -> None:
-    theirs.gamma, theirs.beta = norm.weight.detach().numpy(), norm.bias.detach().numpy()
-
-
-def _set_attention(theirs, place, joined: tuple[int, ...]) -> None:
-    """Give a peer's attention our projections.
-
-    `joined`: how many of query, key and value each of its matrices holds.
-    """
-    attention = place.sublayer
-    _set_norm(theirs.layer_norm, place.norm)
-    matrices = [
-        attention.weights.query_proj.weight,
-        attention.weights.key_proj.weight,
-        attention.value_proj.weight,
-    ]
-    matrices = [matrix.detach().numpy() for matrix in matrices]
-    for linear, count in zip(theirs.linear, joined, strict=False):
-        linear.weight, matrices = np.concatenate(matrices[:count]), matrices[count:]
-    theirs.linear[-1].weight = attention.out_proj.weight.detach().numpy()

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from repro.core.transformer import Transformer, count_parameters
     from repro.data.corpora import load_corpus
     from repro.errors import InputError, MachineError, ReproError
-    from repro.exercises import exercise
     from repro.files import write_json
     from repro.generated import minigerman
     from repro.markdown import table
@@ -68,5 +67,8 @@ if TYPE_CHECKING:
     from repro.statistics.noise import SeedNoise
     from repro.statistics.power import minimum_detectable
     from repro.statistics.resampling import BOOTSTRAP_SEED
+    from repro.teaching.exercise import exercise
+
+from repro import own_code as _  # so that every process knows variants of your own
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

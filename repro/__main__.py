@@ -17,14 +17,19 @@ from typing import NoReturn
 
 import click
 
+from repro.cli import export as exporting
 from repro.cli import heads as analysis
+from repro.cli import own_variants, papers, run, tables, verify
 from repro.cli import page as browser
-from repro.cli import papers, run, verify
+from repro.cli import report as reporting
+from repro.cli import runs as run_list
 from repro.cli import score as evaluation
+from repro.cli import split as splitting
+from repro.cli import teaching as lessons
 from repro.cli import train as training
 from repro.cli import translate as translation
-from repro.core.attention.variants import VARIANTS
 from repro.errors import InputError, ReproError, Stopped
+from repro.own_code import is_of_a_variant
 from repro.runs.refusals import known
 
 OUR_BUG = 70
@@ -72,7 +77,23 @@ def cli(debug: bool) -> None:
     """
 
 
-for module in (training, translation, evaluation, analysis, papers, run, verify, browser):
+for module in (
+    training,
+    run_list,
+    own_variants,
+    translation,
+    evaluation,
+    reporting,
+    tables,
+    splitting,
+    exporting,
+    analysis,
+    papers,
+    run,
+    verify,
+    browser,
+    lessons,
+):
     for command in vars(module).values():
         if isinstance(command, click.Command):
             cli.add_command(command)
@@ -190,15 +211,14 @@ def _in_a_variant(error: Exception) -> str:
     Empty for other errors.
     """
     package = str(Path(__file__).parent)
-    variants = {getattr(sys.modules.get(module), "__file__", None) for module in VARIANTS.values()}
     steps = [
         step
         for step in traceback.extract_tb(error.__traceback__)
-        if step.filename.startswith(package) or step.filename in variants
+        if step.filename.startswith(package) or is_of_a_variant(step.filename)
     ]
     return (
         f"{Path(steps[-1].filename).name}:{steps[-1].lineno}"
-        if steps and steps[-1].filename in variants
+        if steps and is_of_a_variant(steps[-1].filename)
         else ""
     )
 

@@ -6,8 +6,9 @@
 
 import { readFileSync } from "node:fs";
 import { VARIANTS } from "../repro/page/engine/attention/registry.js";
-import { headLosses } from "../repro/page/engine/needed.js";
+import { headLosses, prunedModels } from "../repro/page/engine/needed.js";
 import { scoreTokens } from "../repro/page/engine/search.js";
+import { decodingStep } from "../repro/page/engine/step.js";
 import { Translator } from "../repro/page/engine/translator.js";
 
 const loaded = new Map();
@@ -18,7 +19,8 @@ function load(path) {
   return loaded.get(path);
 }
 
-const lists = (value) => (ArrayBuffer.isView(value) ? [...value] : Array.isArray(value) ? value.map(lists) : value);
+const lists = (value) =>
+  ArrayBuffer.isView(value) ? [...value] : Array.isArray(value) ? value.map(lists) : value;
 
 const FUNCTIONS = {
   variants: () => Object.keys(VARIANTS),
@@ -33,10 +35,31 @@ const FUNCTIONS = {
   },
   parameter: ({ name }) => [...translator.model.tensor(name).data],
   score: ({ src, ids, changes = [] }) => scoreTokens(translator.changed(changes).model, src, ids),
+  pruned: ({ src, ids, order }) =>
+    [...prunedModels(translator.model, src, ids, order)].map(({ count, nats }) => ({
+      count,
+      nats,
+    })),
+  step: ({ src, ids, time, head, changes = [] }) => {
+    const { query, rows, sum, ...rest } = decodingStep(
+      translator.changed(changes).model,
+      src,
+      ids,
+      time,
+      head,
+    );
+    const listed = rows.map((row) => ({ ...row, key: lists(row.key), value: lists(row.value) }));
+    return { ...rest, query: lists(query), sum: lists(sum), rows: listed };
+  },
   losses: ({ src, ids }) => [...headLosses(translator.model, src, ids)],
   attention: ({ src, ids, changes = [] }) => {
     const found = translator.changed(changes).attention(src, ids);
-    return Object.fromEntries(Object.entries(found).map(([site, layers]) => [site, Array.from(layers, (x) => lists(x ?? null))]));
+    return Object.fromEntries(
+      Object.entries(found).map(([site, layers]) => [
+        site,
+        Array.from(layers, (x) => lists(x ?? null)),
+      ]),
+    );
   },
 };
 

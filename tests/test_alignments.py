@@ -15,7 +15,7 @@ from repro.analysis.alignment import (
     count_links,
     error_rate,
 )
-from repro.analysis.syntax import merge_into_words
+from repro.analysis.syntax import merge_subwords
 from repro.data.alignments import FOLDER, AlignedPair, load_alignments
 from repro.errors import InputError, MachineError
 from repro.measures.alignments import (
@@ -87,7 +87,7 @@ def test_what_is_not_there_is_said(gold, monkeypatch) -> None:
 def test_pieces_are_merged_into_words_by_hand() -> None:
     # two target words of two and one pieces; two source words of one and two, and an end mark
     weights = torch.tensor([[[0.5, 0.2, 0.2, 0.1], [0.1, 0.4, 0.4, 0.1], [0.3, 0.3, 0.3, 0.1]]])
-    merged = merge_into_words(weights, [0, 0, 1], [0, 1, 1])
+    merged = merge_subwords(weights, [0, 0, 1], [0, 1, 1])
     torch.testing.assert_close(merged, torch.tensor([[[0.3, 0.6], [0.3, 0.6]]]))
 
 

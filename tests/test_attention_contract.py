@@ -10,11 +10,18 @@ import math
 
 import pytest
 import torch
-from attention_contract import (
+
+from repro.core.attention.base import Positions, SiteError
+from repro.core.attention.gates import HardConcrete
+from repro.core.attention.masks import causal_mask
+from repro.core.attention.multihead import MultiHeadAttention
+from repro.core.attention.spec import build_weights, layers_of, parse_variant
+from repro.core.attention.variants import VARIANTS, options_of
+from repro.core.config import SITES, ModelConfig
+from repro.core.contract import (
     BATCH,
     EMBED_DIM,
     NUM_HEADS,
-    PLACES,
     build_one,
     check_calls_do_not_meet,
     check_nothing_later_counts,
@@ -26,23 +33,21 @@ from attention_contract import (
     check_weights,
     lengths_of,
     make,
-    options_of,
-    specs_of,
 )
-
-from repro.core.attention.base import Positions, SiteError
-from repro.core.attention.gates import HardConcrete
-from repro.core.attention.masks import causal_mask
-from repro.core.attention.multihead import MultiHeadAttention
-from repro.core.attention.spec import build_weights, layers_of, parse_variant
-from repro.core.attention.variants import VARIANTS
-from repro.core.config import SITES, ModelConfig
+from repro.core.contract_cases import is_defined, specs_of
 from repro.errors import InputError
 
 QUERY_LEN = 5
 # the size of a table of positions where gradients are checked: those of all of 256 by 256 take long
 SMALL = 9
 
+PLACES = [
+    (spec, site)
+    for name in VARIANTS
+    for spec in specs_of(name)
+    for site in SITES
+    if is_defined(spec, site)
+]
 every_place = pytest.mark.parametrize("variant, site", PLACES)
 every_decoder = pytest.mark.parametrize(
     "variant", [variant for variant, site in PLACES if site == "decoder_self"]

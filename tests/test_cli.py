@@ -641,7 +641,7 @@ def test_data_prints_the_columns_of_the_papers_table(capsys):
 
 
 def test_what_the_encoding_of_the_output_lacks_is_named(capsys, monkeypatch):
-    monkeypatch.setattr("repro.cli.train.list_systems", lambda: "größer als Ω")
+    monkeypatch.setattr("repro.cli.own_variants.list_systems", lambda: "größer als Ω")
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), "latin-1"))
     assert refused(capsys, "variants") == (
         3,
@@ -656,7 +656,7 @@ def test_an_interrupt_that_a_library_turns_into_another_error_is_no_bug(capsys, 
         except KeyboardInterrupt as error:
             raise ImportError("cannot load module more than once per process") from error
 
-    monkeypatch.setattr("repro.cli.train.list_systems", importing)
+    monkeypatch.setattr("repro.cli.own_variants.list_systems", importing)
     # what a shell starts in the background ignores Ctrl-C
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -65,3 +65,11 @@ def test_a_list_of_pairs_left_out_replaces_no_text(capsys, tmp_path):
     for _ in range(2):  # its own it may replace
         run(capsys, "data", name, "--skipped", str(tmp_path / "skipped.tsv"))
     assert "  note               not read: skipped.tsv" in run(capsys, "data", name)
+
+
+def test_without_a_name_the_corpora_are_listed(capsys):
+    page = "\n".join(run(capsys, "data"))
+    assert all(f"\n  {name} " in f"\n{page}" for name in CORPORA) and "local:FOLDER" in page
+    assert page.count("licence: ") == len(CORPORA)
+    told = refused(capsys, "data", "--json")[1]
+    assert told.startswith("error: --json: wants the name of a corpus")

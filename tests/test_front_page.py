@@ -18,7 +18,7 @@ from repro.runs import gallery
 
 ROOT = Path(__file__).resolve().parents[1]
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
-PAGES = [README, CONTRIBUTING, *sorted((ROOT / "docs").glob("*.md")), *ROOT.glob("tutorials/*.md")]
+PAGES = [README, CONTRIBUTING, *sorted((ROOT / "docs").rglob("*.md")), *ROOT.glob("tutorials/*.md")]
 SCREEN = 60  # lines; a long one of a table or list is one on a wide screen
 
 
@@ -146,5 +146,8 @@ def test_pages_name_files_that_are_there():
     ):
         for name in re.findall(r"`([\w/]+\.py)`", files):
             assert (ROOT / "repro" / folder / name).is_file(), f"{folder}/{name}"
+        for part, name in re.findall(r"`(\w+)` in `([\w/]+\.py)`", files):
+            text = (ROOT / "repro" / folder / name).read_text()
+            assert re.search(rf"\b{part}\b", text), f"{part} in {folder}/{name}"
     for name in re.findall(r"`([\w/]+\.py)`", (ROOT / "docs/main-path.md").read_text()):
         assert (ROOT / "repro" / name).is_file() or (ROOT / name).is_file(), name

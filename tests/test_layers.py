@@ -17,11 +17,13 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"core.layers"},
     {"core.transformer"},
     {"core"},
+    {"own_code"},
     {"generated"},
     {"data"},
     {"statistics"},
     {"plots"},
     {"contrastive"},
+    {"scales"},
     {"presets"},
     {"runs"},
     {"analysis"},
@@ -32,7 +34,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"papers"},
     {"verify"},
     {"page"},
-    {"widgets", "exercises"},
+    {"widgets", "teaching"},
     {"cli"},
     {"__main__", ""},
 ]
@@ -87,6 +89,7 @@ def test_only_the_transformer_builds_variants_by_name():
     }
     assert users == {
         "core/attention/spec.py",
+        "core/contract.py",
         "core/transformer.py",
         "cli/listing.py",
         "analysis/weights.py",

@@ -1,13 +1,13 @@
 """The page's engine computes what PyTorch computes, and makes the same decisions in search."""
 
 import gzip
+import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from attention_contract import is_defined, options_of, specs_of
 from engine_in_node import exported, round_to_half, run_engine, run_jobs
 
 from repro.analysis.ablation import heads_of, scaled_heads
@@ -17,8 +17,9 @@ from repro.core.attention.base import AttentionWeights
 from repro.core.attention.fixed import PATTERNS, Fixed
 from repro.core.attention.gaussian_variants import GaussianWithOptions
 from repro.core.attention.uniform import Uniform
-from repro.core.attention.variants import VARIANTS
+from repro.core.attention.variants import VARIANTS, options_of
 from repro.core.config import SITES, DataConfig, ModelConfig
+from repro.core.contract_cases import is_defined, specs_of
 from repro.core.decoding import SearchConfig
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID
 from repro.core.transformer import Transformer
@@ -116,6 +117,22 @@ def test_a_sample_of_captions_is_translated_alike(beam, folder, real_data):
     data = (real_data / "multi30k" / "test_2016_flickr.en.gz").read_bytes()
     sentences = gzip.decompress(data).decode().split("\n")[:1000:200]
     check_translations("multi30k-base", folder, sentences, beam=beam)
+
+
+@pytest.mark.real_data
+@pytest.mark.skipif("ALL_CAPTIONS" not in os.environ, reason="takes minutes: ALL_CAPTIONS=1")
+@pytest.mark.parametrize("beam", [1, 5])
+def test_nearly_all_captions_are_translated_alike(beam, folder, real_data):
+    path, translator = exported("multi30k-base", folder)
+    data = (real_data / "multi30k" / "test_2016_flickr.en.gz").read_bytes()
+    sentences = gzip.decompress(data).decode().rstrip("\n").split("\n")
+    assert len(sentences) == 1000
+    expected = translator.translate(sentences, SearchConfig(beam=beam))
+    jobs = [("translate", {"sentence": text, "search": {"beam": beam}}) for text in sentences]
+    found = [answer["text"] for answer in run_engine(path, *jobs)]
+    same = sum(map(str.__eq__, found, expected))
+    print(f"beam {beam}: {same} of {len(sentences)} translations are the same")
+    assert same >= 995
 
 
 @pytest.mark.parametrize("search", [{"penalty": "wu", "alpha": 0.6}, {"beam": 2, "alpha": 0.0}])
@@ -226,6 +243,59 @@ def test_the_losses_of_heads_are_those_of_pytorch(folder):
         with scaled_heads(model, {(head.site, head.layer): row}):
             loss = whole - token_log_probs(model, SRC, TGT).sum()
         assert each["nats"] == pytest.approx(float(loss), abs=1e-3)
+
+
+def test_heads_are_switched_off_one_after_another(folder):
+    path, translator = exported("base", folder)
+    model = translator.model
+    order = ["cross.1.3", "encoder_self.0.2"]
+    (found,) = run_engine(path, ("pruned", {"src": SRC, "ids": TGT, "order": order}))
+    whole = token_log_probs(model, SRC, TGT).sum()
+    rows = {("cross", 1): [1.0, 1.0, 1.0, 0.0], ("encoder_self", 0): [1.0, 1.0, 0.0, 1.0]}
+    with scaled_heads(model, rows):
+        loss = whole - token_log_probs(model, SRC, TGT).sum()
+    assert [each["count"] for each in found] == [0, 1, 2]
+    assert found[0]["nats"] == 0
+    assert found[2]["nats"] == pytest.approx(float(loss), abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["base", "7Ftoken+1L", "hc-sa", "mma", "syn-r", "gated"])
+def test_a_step_taken_apart_is_the_step_of_pytorch(name, folder):
+    path, translator = exported(name, folder)
+    model, time = translator.model, 3
+    heads = [{"site": site, "layer": 1, "head": 2} for site in ("decoder_self", "cross")]
+    jobs = [("step", {"src": SRC, "ids": TGT, "time": time, "head": head}) for head in heads]
+    weights = collect_weights(model, torch.tensor([SRC]), torch.tensor([[BOS_ID, *TGT[:time]]]))
+    with torch.no_grad():
+        logits = model(torch.tensor([SRC]), torch.tensor([[BOS_ID, *TGT[:time]]]))[0, -1]
+    logits[[PAD_ID, 1, BOS_ID]] = -torch.inf
+    for head, found in zip(heads, run_engine(path, *jobs), strict=True):
+        site, rows = head["site"], found["rows"]
+        close([row["weight"] for row in rows], getattr(weights, site)[1][0, 2, time])
+        likeliest = logits.softmax(-1).topk(5)
+        assert [each["id"] for each in found["next"]] == likeliest.indices.tolist()
+        close([each["probability"] for each in found["next"]], likeliest.values)
+        if found["query"] is None:
+            assert model.attentions()[site][1].weights.__class__.__name__ != "DotProduct"
+            continue
+        shares = torch.tensor([row["score"] for row in rows]).softmax(0)
+        close([row["weight"] for row in rows], shares)
+        products = torch.tensor([row["key"] for row in rows]) @ torch.tensor(found["query"])
+        close([row["product"] for row in rows], products, 1e-4)
+        assert found["total"] == pytest.approx(float((products * found["scale"]).exp().sum()), 1e-4)
+        is_open = float(model.attentions()[site][1].gate()[2]) if name == "gated" else 1.0
+        values = torch.tensor([row["value"] for row in rows])
+        close(found["sum"], is_open * (shares[:, None] * values).sum(0), 1e-4)
+
+
+def test_a_replaced_head_has_no_query(folder):
+    path, _ = exported("base", folder)
+    head = {"site": "cross", "layer": 1, "head": 2}
+    change = head | {"pattern": {"variant": "uniform", "options": {}}}
+    job = {"src": SRC, "ids": TGT, "time": 1, "head": head, "changes": [change]}
+    (found,) = run_engine(path, ("step", job))
+    assert found["query"] is None and found["total"] is None
+    close([row["weight"] for row in found["rows"]], torch.full((len(SRC),), 1 / len(SRC)))
 
 
 def test_the_engine_has_the_variants_that_are_exported(folder):

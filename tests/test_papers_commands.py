@@ -22,7 +22,9 @@ from repro.papers import load_paper
 from repro.papers.pruned import PRUNED
 from repro.papers.report import SMOKE_NOTE, experiments_sections, report_sections
 from repro.papers.runner import Plan, estimate_minutes
+from repro.papers.timing import hours_here
 from repro.papers.verdicts import claims_of, load_verdicts
+from repro.presets import resolve
 from repro.records.manifest import write_manifest
 from repro.records.sentences import SUFFIX
 from repro.records.stored import load_record, load_records, publish
@@ -67,8 +69,26 @@ def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_p
     assert code == 0 and page.split() == [page.strip()] and page.startswith("sh-x-seed1-")
     assert re.match(r"1 run to train, 0 to measure; training about \d+ minutes", message)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert "time not known yet" in ended(capsys, *command)[2], "no record is of a GPU"
+    timed: list[str] = []
+    monkeypatch.setattr("repro.papers.timing.hours_here", lambda of: timed.extend(of) or 2.04)
+    said = ended(capsys, *command)[2]
+    assert "time not known yet" in said, "no record is of a GPU"
+    assert len(timed) == 1 and "about 2.0 hours of training here, one run after" in said
     assert not (tmp_path / "runs").exists()
+
+
+def test_the_hours_of_a_plan_are_measured_by_its_first_updates(tmp_path, monkeypatch):
+    seconds = {64: 0.5, 96: 2.0}
+    asked: list[int] = []
+
+    def of_shape(config):
+        asked.append(config.model.embed_dim)
+        return seconds[config.model.embed_dim]
+
+    monkeypatch.setattr("repro.papers.timing.seconds_of_update", of_shape)
+    small, wide = resolve("smoke"), resolve("smoke", overrides=("model.embed_dim=96",))
+    hours = hours_here([small, resolve("smoke", "hc-sa"), wide])
+    assert asked == [64, 96] and hours == pytest.approx(700 * (0.5 + 0.5 + 2.0) / 3600)
 
 
 def test_the_estimate_counts_what_pruning_trains(results, tmp_path, monkeypatch):

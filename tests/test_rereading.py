@@ -65,8 +65,7 @@ def test_a_wrong_variant_is_refused_and_its_site_named(translator, name, site, m
     )
     with pytest.raises(
         InputError,
-        match=meaning
-        + "depends on what is not there yet. Fix: see what tests/test_attention_contract.py",
+        match=meaning + "depends on what is not there yet. Fix: see what `repro check` says",
     ):
         check_search(wrong, sources, found, search, "run")
 

@@ -21,7 +21,7 @@ from repro.analysis.syntax import (
     find_arcs,
     has_same_words,
     measure_syntax,
-    merge_into_words,
+    merge_subwords,
 )
 from repro.analysis.weights import collect_weights
 from repro.core.config import ModelConfig
@@ -69,7 +69,7 @@ def pointing_at(*heads: list[int]) -> Tensor:
 
 
 def test_pieces_are_merged_into_words_by_hand():
-    merged = merge_into_words(torch.tensor([WEIGHTS]), PIECES, PIECES)
+    merged = merge_subwords(torch.tensor([WEIGHTS]), PIECES)
     expected = [
         [(0.4 + 0.2) / 2, (0.3 + 0.4) / 2, (0.2 + 0.2) / 2],
         [0.1, 0.2, 0.6],

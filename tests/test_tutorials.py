@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 
-from repro.exercises import Exercise, exercise
+from repro.teaching.exercise import Exercise, exercise
 
 ROOT = Path(__file__).resolve().parents[1] / "tutorials"
 FOLDERS = sorted(path.parent for path in ROOT.glob("*/check.py"))
@@ -134,7 +134,7 @@ def test_notebooks_were_run_and_the_teachers_guide_names_them(folder):
     assert f"]({folder.name}/exercise.ipynb)" in (ROOT / "README.md").read_text()
 
 
-@exercise(cases=[(torch.tensor([1.0, 2.0]), 3)], hint="Think of the sum.")
+@exercise(cases=[(torch.tensor([1.0, 2.0]), 3)], hints=["Think of the sum."])
 def scaled(vector, factor):
     return vector * factor
 
@@ -148,7 +148,7 @@ def added(vector, factor):
 def test_a_right_answer_of_another_type_of_number_is_right():
     assert scaled.problem(lambda vector, factor: (vector * factor).double()) is None
     assert scaled.problem(lambda vector, factor: (vector * factor).clone().requires_grad_()) is None
-    half = exercise(cases=[(1.0,)], hint="")(lambda x: x / 2)
+    half = exercise(cases=[(1.0,)], hints=[""])(lambda x: x / 2)
     assert half.problem(lambda x: torch.tensor(x / 2)) is None
     assert half.problem(lambda x: torch.tensor([x / 2])) is not None
     assert half.problem(lambda x: str(x / 2)) is not None
@@ -158,12 +158,12 @@ def test_a_right_answer_of_another_type_of_number_is_right():
 
 
 def test_what_is_right_but_of_another_kind_is_said_to_be():
-    pair = exercise(cases=[(3.0,)], hint="")(lambda x: (-1, x / 4))
+    pair = exercise(cases=[(3.0,)], hints=[""])(lambda x: (-1, x / 4))
     assert pair.problem(lambda x: torch.tensor([-1, x / 4])).startswith(
         "the numbers are right, but a tuple is expected; yours is a tensor"
     )
     assert pair.problem(lambda x: torch.tensor([-1, x])).startswith("not right yet")
-    letters = exercise(cases=[("ab",)], hint="")(lambda text: text * 2)
+    letters = exercise(cases=[("ab",)], hints=[""])(lambda text: text * 2)
     assert letters.problem(lambda text: [*text, *text]).startswith(
         "the letters are right, but a str is expected; yours is a list"
     )
@@ -211,7 +211,9 @@ def test_any_other_answer_becomes_an_explanation(answer, said, capsys):
     assert scaled.or_definition(answer) is scaled.definition
 
 
-@exercise(cases=[(torch.tensor([[1.0, 2.0], [3.0, 4.0], [0.0, 5.0]]), 3)], hint="Think of the sum.")
+@exercise(
+    cases=[(torch.tensor([[1.0, 2.0], [3.0, 4.0], [0.0, 5.0]]), 3)], hints=["Think of the sum."]
+)
 def scaled_rows(rows, factor):
     return rows * factor
 
@@ -271,40 +273,40 @@ def test_a_wrong_shape_or_kind_is_told_before_the_hint(answer, said):
 
 
 def test_what_is_no_number_no_text_or_of_another_length_is_told():
-    number = exercise(cases=[(1.0,)], hint="")(lambda x: x / 2)
+    number = exercise(cases=[(1.0,)], hints=[""])(lambda x: x / 2)
     assert number.problem(lambda x: [x]).startswith(
         "not right yet: a number is expected; yours is of type list."
     )
     assert number.problem(lambda x: torch.tensor([x])).startswith(
         "not right yet: a number is expected; yours is of type Tensor."
     )
-    total = exercise(cases=[(torch.ones(2),)], hint="")(lambda x: x.sum())
+    total = exercise(cases=[(torch.ones(2),)], hints=[""])(lambda x: x.sum())
     assert total.problem(lambda x: x).startswith(
         "not right yet: your shape is (2,), () is expected."
     )
     assert total.problem(lambda x: x.sum()[None]).startswith(
         "the numbers are right, but their shape is (1,); () is expected"
     )
-    pair = exercise(cases=[(3.0,)], hint="")(lambda x: (-1, x / 4))
+    pair = exercise(cases=[(3.0,)], hints=[""])(lambda x: (-1, x / 4))
     assert pair.problem(lambda x: (-1, x, x)).startswith(
         "not right yet: 2 values are expected; yours are 3."
     )
     assert pair.problem(lambda x: x).startswith(
         "not right yet: a tuple is expected; yours is of type float."
     )
-    text = exercise(cases=[("ab",)], hint="")(lambda text: text * 2)
+    text = exercise(cases=[("ab",)], hints=[""])(lambda text: text * 2)
     assert text.problem(lambda text: True).startswith(
         "not right yet: a str is expected; yours is of type bool."
     )
     assert text.problem(lambda text: text).startswith("not right yet. Hint: ")
-    truth = exercise(cases=[(3.0,)], hint="")(lambda x: x > 2)
+    truth = exercise(cases=[(3.0,)], hints=[""])(lambda x: x > 2)
     assert truth.problem(lambda x: (x > 2, x > 1)).startswith(
         "not right yet: True or False is expected; yours is of type tuple."
     )
 
 
 def test_a_mistake_is_named_only_if_it_explains_every_case():
-    task = exercise(cases=[(2.0, 2.0), (2.0, 3.0), (0.0, 4.0)], hint="Think of the sum.")(
+    task = exercise(cases=[(2.0, 2.0), (2.0, 3.0), (0.0, 4.0)], hints=["Think of the sum."])(
         lambda x, y: x * y + 1
     )
     task.mistake(added)
@@ -314,7 +316,7 @@ def test_a_mistake_is_named_only_if_it_explains_every_case():
 
 
 def test_a_mistake_is_named_although_the_answer_stops_in_another_case():
-    task = exercise(cases=[(2.0, 2.0), (2.0, 3.0), (0.0, 4.0)], hint="Think of the sum.")(
+    task = exercise(cases=[(2.0, 2.0), (2.0, 3.0), (0.0, 4.0)], hints=["Think of the sum."])(
         lambda x, y: x * y + 1
     )
     task.mistake(added)
@@ -347,7 +349,7 @@ def test_a_mistake_is_named_although_rows_of_it_are_nan():
 
 
 def test_what_is_right_but_for_nan_is_taken_for_no_other_mistake():
-    share = exercise(cases=[(torch.tensor([1.0, 3.0]),), (torch.zeros(2),)], hint="")(
+    share = exercise(cases=[(torch.tensor([1.0, 3.0]),), (torch.zeros(2),)], hints=[""])(
         lambda x: x / x.sum().clamp_min(1)
     )
 
@@ -402,7 +404,7 @@ def test_an_answer_that_does_not_end_is_stopped(monkeypatch):
         while True:
             factor += 1
 
-    monkeypatch.setattr("repro.exercises.SECONDS", 0.05)
+    monkeypatch.setattr("repro.teaching.observing.SECONDS", 0.05)
     assert scaled.problem(answer).startswith(
         "still runs in line "
     ) and "does every loop end?" in scaled.problem(answer)
@@ -411,7 +413,7 @@ def test_an_answer_that_does_not_end_is_stopped(monkeypatch):
 
 
 def test_a_count_is_exact_and_half_precision_is_no_mistake():
-    count = exercise(cases=[(1_000_000,)], hint="Count.")(lambda n: n + 1)
+    count = exercise(cases=[(1_000_000,)], hints=["Count."])(lambda n: n + 1)
     assert count.problem(lambda n: n).startswith("not right yet")
     assert count.problem(lambda n: float(n + 1)) is None
     assert scaled.problem(lambda vector, factor: (vector * factor).bfloat16()) is None

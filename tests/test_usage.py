@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("runs")
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["data"], "error: repro data: missing argument 'NAME'. Fix: see `repro data --help`"),
+        (["evaluate"], "error: repro evaluate: missing argument 'RUN'. Fix: see `repro evaluate"),
         (
             ["train", "--systm", "base"],
             "error: repro train: no such option '--systm'. Fix: did you mean '--system'?",

@@ -10,7 +10,7 @@ from paper_records import BASE, HARD, claim_of
 from repro.claims.conditions import POSITIVE, Check, Contrast, better, loss, not_worse
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
-from repro.claims.verdict_fields import as_stored, as_verdict
+from repro.claims.verdict_fields import as_stored, as_verdict, first_difference, verdict_faults
 from repro.errors import InputError
 from repro.papers.verdict_text import side_by_side, verdict_table
 from repro.papers.verdicts import (
@@ -113,6 +113,24 @@ def test_a_margin_cannot_move_after_its_result(tmp_path, evidence):
         update_verdicts(tmp_path, "smoke", [moved], evidence, discard=["T-01"])[0].status
         == "reproduced"
     )
+
+
+def test_a_verdict_that_is_given_up_stays_in_the_history_of_the_next(tmp_path, evidence):
+    claim = claim_of(not_worse(HARD, BASE, 0.5))
+    (before,) = update_verdicts(tmp_path, "smoke", [claim], evidence)
+    for margin in (5.0, 6.0):
+        claim = replace(claim, conditions=(not_worse(HARD, BASE, margin),))
+        update_verdicts(tmp_path, "smoke", [claim], evidence, discard=["T-01"])
+    (again,) = update_verdicts(tmp_path, "smoke", [claim], evidence)
+    stored = load_verdicts(tmp_path, "smoke")["T-01"]
+    first, second = stored["history"]
+    assert first["status"] == before.status and first["evidence"] == list(before.evidence)
+    assert second["status"] == "reproduced" and first["test"] != second["test"] != stored["test"]
+    line = f"changed after the result: on {first['discarded'][:10]} the verdict by the test "
+    assert [note for note in again.notes if note.startswith(line)] == list(again.notes[-2:])
+    assert first_difference(stored, judge([claim], evidence)["T-01"]) == ""
+    file = {"format": 2, "scale": "smoke", "verdicts": {"T-01": stored}}
+    assert list(verdict_faults(file)) == []
 
 
 def test_a_verdict_follows_its_evidence(tmp_path, evidence):

@@ -11,6 +11,7 @@ import pytest
 from repro.__main__ import cli
 from repro.cli.run import _asked_for
 from repro.presets import SCALES, SYSTEMS
+from repro.scales import is_own
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -20,6 +21,11 @@ PAGES = [
     "docs/running.md",
     "tutorials/projects.md",
 ]
+HELP = {  # examples in the help of commands, indented once more than its text
+    (f"repro {name} --help", line.strip())
+    for name, command in cli.commands.items()
+    for line in re.findall(r"^ +(repro .*)$", command.help or "", re.MULTILINE)
+}
 COMMANDS = sorted(
     (page, line.partition("  #")[0].rstrip())
     for page in PAGES
@@ -27,6 +33,7 @@ COMMANDS = sorted(
         r"^    (?:echo [^|]*\| )?(repro .*)$", (ROOT / page).read_text(), re.MULTILINE
     )
 )
+(OWN_SCALE,) = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/data.md").read_text(), re.DOTALL)
 
 
 def parsed(line: str) -> click.Context:
@@ -37,13 +44,17 @@ def parsed(line: str) -> click.Context:
     return command.make_context(name, rest, parent=group)
 
 
-@pytest.mark.parametrize(("page", "line"), COMMANDS)
-def test_a_command_on_a_page_can_be_typed(page, line):
-    given = parsed(line).params
+@pytest.mark.parametrize(("page", "line"), [*COMMANDS, *sorted(HELP)])
+def test_a_command_on_a_page_can_be_typed(page, line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.toml").write_text(OWN_SCALE)
+    given = parsed(line.partition(" > ")[0]).params
     assert (given.get("scale") or "smoke") in SCALES  # compare has no default
     assert given.get("system") is None or given["system"] in SYSTEMS
     if "names" in given:
         _asked_for(given["names"], given["scale"])
+    for name in [name for name in SCALES if is_own(name)]:
+        SCALES.pop(name)
 
 
 def test_commands_are_found_and_a_mistake_is_seen():

@@ -4,8 +4,10 @@ pass."""
 import re
 
 import pytest
-from attention_contract import broken_promises, specs_of
 from wrong_variants import RIGHT, WRONG, register
+
+from repro.core.contract import broken_promises
+from repro.core.contract_cases import specs_of
 
 
 def faults(name: str) -> list[str]:

@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from repro import stops
-from repro.analysis.syntax import has_same_words, merge_into_words
+from repro.analysis.syntax import has_same_words, merge_subwords
 from repro.analysis.weights import collect_weights
 from repro.core.batches import EncodedPairs
 from repro.core.subwords import Subwords
@@ -108,9 +108,7 @@ def _count_sentence(
                 continue
             # Position 0 is the start mark: it predicts the first piece, and position 1 reads it.
             rows = weights[:, step : step + len(targets)]
-            words = merge_into_words(
-                rows, targets, sources
-            )  # (num_heads, num_targets, num_sources)
+            words = merge_subwords(rows, targets, sources)  # (num_heads, num_targets, num_sources)
             means.append(words.mean(dim=0))
             for head, of_head in enumerate(words):
                 yield LinkCounts(number, query, layer, head, *count_links(of_head, pair))

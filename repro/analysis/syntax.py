@@ -141,7 +141,7 @@ class SyntaxSums:
         for layer, weights in enumerate(layers):
             if weights is None or not arcs:
                 continue
-            merged = merge_into_words(weights, word_indices, word_indices)
+            merged = merge_subwords(weights, word_indices)
             # (num_heads, num_words); -1 for a zero row, which points nowhere.
             target = torch.where(merged.amax(dim=-1) > 0, merged.argmax(dim=-1), -1)
             target = target.cpu().numpy()
@@ -271,17 +271,20 @@ def find_arcs(sentence: str, parse: Parse) -> list[Arc]:
     return [Arc(*pair) for pair in pairs if pair[0] in RELATIONS and pair[1] != pair[2]]
 
 
-def merge_into_words(weights: Tensor, queries: Sequence[int], keys: Sequence[int]) -> Tensor:
-    """Merge weights between pieces into weights between words.
+def merge_subwords(
+    weights: Tensor, queries: Sequence[int], keys: Sequence[int] | None = None
+) -> Tensor:
+    """Merge weights between subword pieces into weights between words.
 
     Args:
         weights: `(num_heads, num_queries, num_keys)`; further queries and keys belong to no word.
-        queries, keys: the 0-based word of each piece, ascending.
+        queries, keys: the 0-based word of each piece, ascending; keys default to queries.
 
     Returns:
         `(num_heads, num_query_words, num_key_words)`: added over the pieces of a key word, averaged
         over those of a query word.
     """
+    keys = queries if keys is None else keys
     of_queries, of_keys = (
         (
             torch.tensor(words, device=weights.device)

@@ -41,7 +41,7 @@ and the function of a number with its arguments. Its wording is free.
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -222,7 +222,7 @@ class Claim:
     statement: str
     reported: str
     conditions: tuple[Condition, ...]
-    scales: tuple[str, ...] | None = None
+    scales: Container[str] | None = None
     elsewhere: str = ""
     place: str = ""
     fixed: str = ""

@@ -119,6 +119,7 @@ class Verdict:
         planned: how many seeds of each system the claim asks for; 0 = not said.
         first_look: the fewest and the most seeds when a verdict was first stored.
         power: of each condition of a claim that was not run; that of others is in `conditions`.
+        history: a line for each earlier verdict that was given up after its result was known.
     """
 
     claim: str
@@ -128,6 +129,7 @@ class Verdict:
     planned: int = 0
     first_look: tuple[int, int] | None = None
     power: tuple[tuple[Power, ...], ...] = ()
+    history: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str:
@@ -173,10 +175,11 @@ class Verdict:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What else a reader must know, one line each: missing or added seeds, power."""
+        """What else a reader must know, one line each: missing or added seeds, power, history."""
         seeds = [f"seeds: {self.seeds_said}"] if self.seeds_said else []
         power = ["; ".join(map(str, of)) for of in self.power if of]
-        return (*seeds, *(f"power before its runs: {of}" for of in power))
+        changed = [f"changed after the result: {line}" for line in self.history]
+        return (*seeds, *(f"power before its runs: {of}" for of in power), *changed)
 
     @property
     def is_of_one_seed(self) -> bool:

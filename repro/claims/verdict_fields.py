@@ -49,10 +49,21 @@ class StoredCondition(StoredNumber):
     likelihood: NotRequired[StoredNumber]
 
 
+class GivenUp(TypedDict):
+    """An earlier verdict that was given up: when, the digest of its test, and what it said."""
+
+    discarded: str
+    test: str
+    status: Status
+    reason: str
+    evidence: list[str]
+
+
 class StoredVerdict(TypedDict):
     """The digest of a claim's test (`Claim.digest`), and the verdict on it.
 
-    `first_look` is of the first verdict that was stored; see `Verdict`.
+    `first_look` is of the first verdict that was stored; see `Verdict`. `history` has those that
+    were given up, the oldest first.
     """
 
     test: str
@@ -61,15 +72,20 @@ class StoredVerdict(TypedDict):
     missing: NotRequired[str]
     planned: NotRequired[int]
     first_look: NotRequired[list[int]]
+    history: NotRequired[list[GivenUp]]
     power: NotRequired[list[list[StoredPower]]]
     conditions: list[StoredCondition]
 
 
 class VerdictFile(TypedDict):
-    """The verdicts of a scale by claim; without `split`, on the usual test set."""
+    """The verdicts of a scale by claim; without `split`, on the usual test set.
+
+    A scale of your own comes with its configuration, so that its verdicts can be derived again.
+    """
 
     format: int
     scale: str
+    configuration: NotRequired[dict[str, Any]]
     split: NotRequired[str]
     verdicts: dict[str, StoredVerdict]
 
@@ -141,6 +157,29 @@ def as_verdict(stored: StoredVerdict) -> Verdict:
         stored.get("planned", 0),
         (first[0], first[1]) if first else None,
         tuple(tuple(Power(**one) for one in of) for of in stored.get("power", ())),
+        tuple(map(_history_line, stored.get("history", ()))),
+    )
+
+
+def given_up(stored: StoredVerdict, when: str) -> list[GivenUp]:
+    """Return the history of a verdict that is given up now, itself included."""
+    verdict = as_verdict(stored)
+    last = GivenUp(
+        discarded=when,
+        test=stored["test"],
+        status=verdict.status,
+        reason=verdict.reason,
+        evidence=list(verdict.evidence),
+    )
+    return [*stored.get("history", []), last]
+
+
+def _history_line(earlier: GivenUp) -> str:
+    """Return an earlier verdict in words."""
+    found = "; ".join(earlier["evidence"] or [earlier["reason"]])
+    return (
+        f"on {earlier['discarded'][:10]} the verdict by the test {earlier['test']} was given up: "
+        f"{earlier['status']}: {found}"
     )
 
 
@@ -187,8 +226,8 @@ def first_difference(stored: StoredVerdict, derived: StoredVerdict) -> str:
     if stored["status"] != derived["status"]:
         evidence = "; ".join(as_verdict(derived).evidence)
         return f"stored {stored['status']}, derived {derived['status']}: {evidence}"
-    # records do not tell when somebody looked
-    now = {name: value for name, value in stored.items() if name != "first_look"}
+    # records do not tell when somebody looked, or gave a verdict up
+    now = {name: of for name, of in stored.items() if name not in ("first_look", "history")}
     return next(_differences(now, derived, ""), "")
 
 

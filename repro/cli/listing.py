@@ -4,10 +4,12 @@ import shutil
 import textwrap
 from importlib import import_module
 
-from repro.core.attention.spec import build_weights
-from repro.core.attention.variants import VARIANTS
+from repro.core.attention.spec import build_weights, parse_variant
+from repro.core.attention.variants import VARIANTS, imported
 from repro.core.config import SITES
+from repro.data.catalogue import CORPORA
 from repro.errors import InputError
+from repro.own_code import installed
 from repro.presets import SCALES, SYSTEMS
 
 # Columns. A terminal between these is filled; text for a file or pipe has the latter.
@@ -46,31 +48,55 @@ def list_scales() -> str:
     return "\n".join(lines)
 
 
+def list_corpora() -> str:
+    """Return an entry per corpus: its name, languages, what it is, its licence."""
+    own = "your own files, each side or a table, in one folder"
+    entries = [
+        (name, [f"{', '.join(of.languages)}; {of.about}", f"licence: {of.licence}"])
+        for name, of in CORPORA.items()
+    ]
+    return "\n".join(_in_column(name, 14, of) for name, of in [*entries, ("local:FOLDER", [own])])
+
+
 def list_variants() -> str:
     """Return an entry per variant: name, description, paper, sites, learned parameters."""
-    blocks = []
-    for name, module in VARIANTS.items():
-        counts, refusal = {}, ""
+    gates = (
+        f"sites: {', '.join(SITES)}, around any variant: model.gated_sites; one parameter per head"
+    )
+    blocks = [describe_variant(name) for name in (*VARIANTS, *installed())]
+    described = import_module("repro.core.attention.gates").__doc__
+    return "\n".join([*blocks, _variant_entry("(gates)", described, gates)])
+
+
+def describe_variant(name: str) -> str:
+    """Return the entry of a variant, which may be one of your own.
+
+    Raises:
+        InputError: an unknown name.
+    """
+    parse_variant(name, "variant")
+    counts, refusal, described = {}, "", None
+    try:
+        described = imported(name).__doc__
         for site in SITES:
             try:
                 counts[site] = _count_parameters(name, site)
             except InputError as error:
                 refusal = str(error)
-            # a mistake in a user's own file must not hide the other variants
-            except Exception as error:
-                refusal = f"{module}: {type(error).__name__}: {error}"
-        shape = f"{NUM_LAYERS} layers, {EMBED_DIM} wide, {NUM_HEADS} heads"
-        learned = (
-            f"sites: {', '.join(counts)}; learned parameters in the weights of {shape}: "
-            f"{max(counts.values(), default=0):,}"
+    # a mistake in a user's own file must not hide the other variants
+    except Exception as error:
+        is_ours = isinstance(error, InputError)
+        refusal = (
+            str(error)
+            if is_ours
+            else f"{VARIANTS.get(name, name)}: {type(error).__name__}: {error}"
         )
-        blocks.append(
-            _variant_entry(name, module, learned if counts else f"cannot be built: {refusal}")
-        )
-    gates = (
-        f"sites: {', '.join(SITES)}, around any variant: model.gated_sites; one parameter per head"
+    shape = f"{NUM_LAYERS} layers, {EMBED_DIM} wide, {NUM_HEADS} heads"
+    learned = (
+        f"sites: {', '.join(counts)}; learned parameters in the weights of {shape}: "
+        f"{max(counts.values(), default=0):,}"
     )
-    return "\n".join([*blocks, _variant_entry("(gates)", "repro.core.attention.gates", gates)])
+    return _variant_entry(name, described, learned if counts else f"cannot be built: {refusal}")
 
 
 def heading(text: str) -> str:
@@ -78,15 +104,12 @@ def heading(text: str) -> str:
     return "\n".join(textwrap.wrap(text, _terminal_width()))
 
 
-def _variant_entry(name: str, module: str, last_line: str) -> str:
+def _variant_entry(name: str, described: str | None, last_line: str) -> str:
     """Return the entry of a variant.
 
-    It is the first paragraph of its file, the second (the paper) if there is one, and a last line.
+    It is the first paragraph of its description, the second (the paper) if there is one, and a last
+    line.
     """
-    try:
-        described = import_module(module).__doc__
-    except Exception:  # of a user's own file; the last line says what is wrong
-        described = None
     described = described or "no description: its file does not begin with one"
     paragraphs = [" ".join(part.split()) for part in described.strip().split("\n\n")[:2]]
     return _in_column(name, 14, [*paragraphs, last_line])

@@ -1,6 +1,7 @@
 """Options that several commands have."""
 
 import json
+import math
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from repro.errors import GET_PROJECT, DamagedFileError, InputError, shortened
 from repro.files import check_plain, check_writable
 from repro.presets import SCALES, resolve
 from repro.runs.run import Run
+from repro.scales import load_scale
 
 
 class _WholeNumber(click.types.IntParamType):
@@ -37,11 +39,19 @@ class _WholeNumber(click.types.IntParamType):
 
 
 WHOLE_NUMBER = _WholeNumber()
+
+
+def loaded(context: click.Context, option: click.Parameter, scale: str | None) -> str | None:
+    """Return the name of a scale, whose file is read if it is one of your own."""
+    return None if scale is None else load_scale(scale)
+
+
 SCALE = click.option(
     "--scale",
     default="smoke",
     show_default=True,
-    help="Corpus, shape and schedule; `repro variants` lists them.",
+    callback=loaded,
+    help="Corpus, shape and schedule: one of `repro variants`, or your own file (my.toml).",
 )
 SPLIT = click.option(
     "--split",
@@ -56,6 +66,21 @@ RESULTS = click.option(
     show_default=True,
     help="Folder of records.",
 )
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for other programs.")
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON; NaN, which JSON lacks, is null."""
+    click.echo(json.dumps(_without_nan(value), indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def search_options(command):
@@ -158,9 +183,10 @@ def check_unused(names: Sequence[str], why: str) -> None:
         why: in words.
     """
     context = click.get_current_context()
+    spelled = {str(option.name): option.opts[0] for option in context.command.params}
     for name in names:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise InputError(f"--{name}", why, "leave it out")
+            raise InputError(spelled[name], why, "leave it out")
 
 
 def check_not_beside(name: str, keys: Sequence[str], settings: Sequence[str]) -> None:

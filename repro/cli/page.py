@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from repro.cli.options import check_ours
+from repro.cli.options import RESULTS, check_ours
 from repro.errors import InputError
 from repro.files import check_plain, check_writable, write_atomic
 from repro.runs import gallery
@@ -19,10 +19,13 @@ from repro.runs import gallery
     show_default=True,
     help="The file to write.",
 )
-def page(runs: tuple[str, ...], out: Path) -> None:
+@RESULTS
+def page(runs: tuple[str, ...], out: Path, results: Path) -> None:
     """Write the models of RUN... into one HTML file, with all heads to switch off.
 
-    The file needs no server and no network. It holds all parameters in half precision.
+    The file needs no server and no network. It holds all parameters in half precision, and what the
+    folder of records says of heads, of pruning and of the claims; without the folder it goes
+    without.
     """
     check_out(out)
     found = {name.removeprefix("gallery/"): gallery.find(name) for name in runs}
@@ -31,7 +34,7 @@ def page(runs: tuple[str, ...], out: Path) -> None:
 
     from repro.page.page import page_html
 
-    text = page_html(found).encode()
+    text = page_html(found, results).encode()
     write_atomic(out, text)
     click.echo(f"{out}  {len(text) / 1e6:.1f} MB")
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from repro.cli.options import (
+    JSON,
     RESULTS,
     SCALE,
     check_results,
     check_translates,
     corpora_of,
     damage_named,
+    print_json,
 )
 from repro.errors import InputError, MachineError
 from repro.files import check_writable
@@ -61,6 +63,7 @@ def _experiment_line(paper: "Paper", experiment: "Experiment") -> str:
 @click.argument("name", required=False)
 @SCALE
 @RESULTS
+@JSON
 @click.option(
     "--discard",
     multiple=True,
@@ -73,7 +76,7 @@ def _experiment_line(paper: "Paper", experiment: "Experiment") -> str:
     multiple=True,
     help="Judge by this test set; given again, by all of them as one.  [default: test]",
 )
-def claims(name, scale, results, discard, splits) -> None:
+def claims(name, scale, results, as_json, discard, splits) -> None:
     """Judge the claims of the paper NAME, the claim of that name (Y-01), or all, by the results.
 
     The verdicts are stored with the results. A claim whose test was changed after its result was
@@ -136,6 +139,14 @@ def claims(name, scale, results, discard, splits) -> None:
             [*map(as_verdict, judge(judged, evidence).values())]
             if refused
             else update_verdicts(results, scale, judged, evidence, discard)
+        )
+    if as_json:
+        return print_json(
+            [
+                {"claim": claim.name, "statement": claim.statement, "status": verdict.status}
+                | {"reason": verdict.reason, "evidence": [*verdict.evidence, *verdict.notes]}
+                for claim, verdict in zip(judged, verdicts, strict=True)
+            ]
         )
     for claim, verdict in zip(judged, verdicts, strict=True):
         click.echo(f"{claim.name}  {verdict.status:<17} {claim.statement}")

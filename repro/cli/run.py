@@ -19,6 +19,7 @@ from repro.cli.options import (
     damage_named,
     given_once,
 )
+from repro.cli.timing import announce_hours
 from repro.core.config import DataConfig
 from repro.data.corpora import load_pairs
 from repro.errors import InputError, ReproError, Stopped, did_you_mean
@@ -127,6 +128,8 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     if lacking:
         click.echo(f"cannot be trained yet: {lacking}", err=True)
     if dry_run:
+        if not lacking:
+            announce_hours(missing, known)
         return _list_trainings(missing)
 
     from repro.papers.pages import write_report

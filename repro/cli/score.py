@@ -1,27 +1,26 @@
-"""Commands that score runs: evaluate, compare, report, results."""
+"""Score runs, and compare them."""
 
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from repro.cli.options import (
+    JSON,
     RESULTS,
-    SCALE,
     SPLIT,
-    check_report,
-    check_results,
     check_split,
-    check_translates,
     check_unused,
-    damage_named,
+    loaded,
     no_progress,
+    print_json,
     search_options,
     shown,
 )
+from repro.cli.own_text import TEXTS, metrics_named, score_by, score_text
+from repro.data.corpora import load_pairs
 from repro.errors import InputError
-from repro.files import check_writable, write_atomic
+from repro.files import check_writable
 from repro.markdown import visible
 from repro.presets import resolve
 from repro.runs import gallery
@@ -29,6 +28,9 @@ from repro.runs import gallery
 if TYPE_CHECKING:
     from repro.claims.evidence import Record
     from repro.cli.comparing import Seed
+
+
+_TEXT = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command(short_help="Translate a test set and print its scores.")
@@ -39,35 +41,75 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Also write the result record below this folder.",
 )
+@click.option("--src", type=_TEXT, help="Translate this file, a sentence a line, not a test set.")
+@click.option("--ref", type=_TEXT, help="The references of --src.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="FILE:FUNCTION",
+    help="Score by a metric of your own, too: my.py:comet.",
+)
+@JSON
 @search_options
 def evaluate(
     run: str,
     split: str,
     record: Path | None,
+    src: Path | None,
+    ref: Path | None,
+    metrics: tuple[str, ...],
+    as_json: bool,
     beam: int,
     alpha: float | None,
     penalty: Literal["length", "wu"],
 ) -> None:
-    """Translate a test set with the model of RUN and print scores with their signatures."""
+    """Translate a test set with the model of RUN and print scores with their signatures.
 
+    A metric of your own is a function of sources, translations and references, three lists of
+    text, that returns a number. Records do not hold it.
+
+    \b
+      repro evaluate gallery/base --split dev
+      repro evaluate gallery/base --src news.en --ref news.de --json
+      repro evaluate gallery/base --metric my.py:comet
+    """
+    own = metrics_named(metrics)
+    if (src is None) != (ref is None):
+        raise InputError("--src" if src else "--ref", "is given alone", "give --src and --ref")
+    if src:
+        check_unused(["split", "record"], "is for a test set, not for --src")
     found = gallery.find(run)
     if record:
         check_writable(record)
     found.check_finished()
-    check_split(found, split)
 
     from repro.core.decoding import SearchConfig
-    from repro.measures.scores import evaluate_run
-    from repro.records.report import in_train_note, writable_note
-    from repro.records.stored import publish
 
     alpha = found.alpha if alpha is None else alpha
     search = SearchConfig(beam=beam, alpha=alpha, penalty=penalty)
+    if src and ref:
+        scored = score_text(found, (src, ref), search)
+        scored["scores"] += score_by(own, *(scored[name] for name in TEXTS))
+        return print_json(scored) if as_json else _print_scores(scored["scores"])
+    check_split(found, split)
+
+    from repro.measures.scores import evaluate_run
+    from repro.records.report import in_train_note, writable_note
+    from repro.records.stored import publish
+    from repro.records.translations import hypotheses_of
+
     result = evaluate_run(found, split, search, quiet=no_progress())
     # A reader of the output may stop early, as `head` does, so the record is written first.
     written = publish(result, record) if record else None
-    for score in result["scores"]:
-        click.echo(f"{shown(score['value']):>7}  {score['name']}  {score['signature']}")
+    if own:
+        data = found.config.data
+        sources, refs = load_pairs(data.corpus, data.source, data.target, split)
+        mine = score_by(own, sources, hypotheses_of(result), refs)
+        result = result | {"scores": [*result["scores"], *mine]}
+    if as_json:
+        return print_json({name: value for name, value in result.items() if name != "tables"})
+    _print_scores(result["scores"])
     click.echo(f"{result['decoding']['sentences_per_second']:7.1f}  sentences/s")
     for note in filter(None, (in_train_note(result), writable_note([result]))):
         click.echo(note)
@@ -75,18 +117,25 @@ def evaluate(
         click.echo(written)
 
 
+def _print_scores(scores: list[dict[str, Any]]) -> None:
+    for score in scores:
+        click.echo(f"{shown(score['value']):>7}  {score['name']}  {score['signature']}")
+
+
 @click.command(short_help="Tell whether two runs or systems differ by more than chance.")
 @click.argument("first")
 @click.argument("second")
 @click.option(
     "--scale",
+    callback=loaded,
     help="Only runs and records of the corpus of this scale; default: of any, "
     "or smoke if nothing is trained here.",
 )
 @RESULTS
 @SPLIT
+@JSON
 @search_options
-def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
+def compare(first, second, scale, results, split, as_json, beam, alpha, penalty) -> None:
     """Print by how much SECOND is better than FIRST on the same sentences.
 
     Printed are the difference, its 95 % interval, and p (paired bootstrap).
@@ -120,6 +169,8 @@ def compare(first, second, scale, results, split, beam, alpha, penalty) -> None:
     ]
     together = [record for system in records for record in system]
     check_comparable(together)
+    if as_json:
+        return print_json(_compared(records))
     of_first, of_second = (", ".join(record["run"] for record in system) for system in records)
     for note in (
         f"{of_second} against {of_first}, {split}",
@@ -158,6 +209,29 @@ def _describe_seeds(seeds: "list[Seed]", records: "list[Record]", results: Path)
     return notes
 
 
+def _compared(systems: "list[list[Record]]") -> dict[str, Any]:
+    """Return the runs of two systems, and how much the second is better by each metric."""
+    from repro.records.translations import compare_seeds
+
+    first, second = ([record["run"] for record in system] for system in systems)
+    rows = [
+        {
+            "metric": of.metric,
+            "first": of.first,
+            "second": of.second,
+            "difference": of.difference,
+            "low": of.low,
+            "high": of.high,
+            "p": of.p,
+            "detectable": of.estimate.detectable,
+            "counts_seeds": of.estimate.counts_seeds,
+            "signature": of.signature,
+        }
+        for of in compare_seeds(systems)[0]
+    ]
+    return {"first": first, "second": second, "split": systems[0][0]["split"], "scores": rows}
+
+
 def _print_comparison(first: "list[Record]", second: "list[Record]") -> None:
     """Print a line for each score, and what its interval covers."""
     from repro.records.report import describe, p_value
@@ -182,106 +256,3 @@ def _print_comparison(first: "list[Record]", second: "list[Record]") -> None:
             f"means over {compared[0].estimate.seeds_said()}; intervals over test sentences and "
             "training seeds"
         )
-
-
-@click.command(short_help="Write a report on runs, or on the five papers.")
-@click.argument("runs", nargs=-1)
-@SCALE
-@RESULTS
-@SPLIT
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("reports/report.md"),
-    show_default=True,
-    help="File for the report, in Markdown.",
-)
-def report(runs: tuple[str, ...], scale: str, results: Path, split: str, out: Path) -> None:
-    """Write a report; the last line printed is its path.
-
-    With RUNS: their scores, costs, differences and examples. Without: every claim, effect, table
-    and figure of the five papers by the stored results of a scale. That report is Markdown, with
-    one page of HTML next to it. RUNS may also name papers, such as you2020, to report on these
-    alone.
-    """
-    from repro.papers import PAPERS
-
-    if set(runs) <= set(PAPERS):
-        check_unused(
-            ["split"], "is for a report on RUNS: the papers' test set is that of the scale"
-        )
-        return _report_on_papers(scale, results, out, list(dict.fromkeys(runs)) or list(PAPERS))
-    check_unused(["scale", "results"], "is for the report on the papers: RUNS have their own")
-
-    found = [gallery.find(run) for run in runs]
-    if twice := [
-        run for run, times in Counter(run.path.resolve() for run in found).items() if times > 1
-    ]:
-        raise InputError(
-            twice[0].name, "is named twice, and would count as two seeds", "name each run once"
-        )
-    check_report(out)
-    for run in found:
-        run.check_finished()
-        check_split(run, split)
-
-    from repro.measures.scores import evaluate_run
-    from repro.records.report import render, scores_table
-
-    records = [evaluate_run(run, split, quiet=no_progress()) for run in found]
-    write_atomic(out, render(records).encode())
-    click.echo(scores_table(records))
-    for score in records[0]["scores"]:
-        click.echo(f"{score['name']}: {score['signature']}")
-    click.echo(out)
-
-
-def _report_on_papers(scale: str, results: Path, out: Path, papers: list[str]) -> None:
-    """Write the papers' report of `repro report`, by the stored results of a scale."""
-    check_report(out)
-    check_translates(scale)
-    check_results(results)
-
-    from repro.claims.evidence import Evidence
-    from repro.papers.pages import write_report
-    from repro.papers.report import report_sections
-    from repro.records.stored import load_records
-
-    with damage_named(results):
-        evidence = Evidence(scale, load_records(results, None))
-        sections = report_sections(scale, evidence, results, papers)
-        for path in reversed(write_report(sections, f"repro: papers at {scale}", out)):
-            click.echo(path)
-
-
-@click.command(short_help="Print the tables of the stored records.")
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path("results"))
-@click.option(
-    "--update",
-    is_flag=True,
-    help="Write the pages of FOLDER, behaviour.json and MANIFEST.json, and the generated parts of "
-    "README and docs/ next to FOLDER.",
-)
-def results(folder: Path, update: bool) -> None:
-    """Print the tables of the records stored below FOLDER, with published scores.
-
-    It needs no corpus and no model.
-    """
-    check_results(folder)
-
-    from repro.papers.summary import update_pages
-    from repro.records.manifest import write_manifest
-    from repro.records.report import render_results
-    from repro.records.stored import load_records
-    from repro.verify.computed import update_behaviour
-
-    with damage_named(folder):
-        # Pages would be written empty.
-        if not load_records(folder, None):
-            raise InputError(
-                str(folder), "holds no result record", "name the folder that `repro run` made"
-            )
-        if update:
-            written = [*update_pages(folder), update_behaviour(folder), write_manifest(folder)]
-            return click.echo("\n".join(map(str, written)))
-        click.echo(render_results(load_records(folder)), nl=False)

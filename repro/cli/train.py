@@ -1,11 +1,22 @@
-"""List systems and corpora, and train."""
+"""Look at a corpus, and train."""
 
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
-from repro.cli.listing import heading, list_scales, list_systems, list_variants
-from repro.cli.options import SCALE, WHOLE_NUMBER, check_not_beside, given_once, no_progress
+from repro.cli.listing import list_corpora
+from repro.cli.options import (
+    JSON,
+    SCALE,
+    WHOLE_NUMBER,
+    check_not_beside,
+    check_unused,
+    given_once,
+    no_progress,
+    print_json,
+)
 from repro.core.attention.spec import layers_of
 from repro.core.attention.variants import VARIANTS
 from repro.data.characters import describe_characters
@@ -15,25 +26,13 @@ from repro.errors import InputError, MachineError
 from repro.files import check_plain, check_writable
 from repro.presets import SYSTEMS, resolve, split_direction
 from repro.runs.log_lines import LogLines
+from repro.runs.overview import overview, rename
+from repro.runs.run import Run
 from repro.statistics.scripts import is_cut_into_words, unspaced_kind
 
 
-@click.command(short_help="List systems, attention variants and scales.")
-def variants() -> None:
-    """List the systems of the papers, the attention variants, and the scales.
-
-    A scale is a corpus, a shape, and a length of training.
-    """
-
-    sites = "model.encoder_self=NAME, model.decoder_self=NAME, model.cross=NAME"
-    click.echo(f"{heading('Systems (repro train --system NAME):')}\n{list_systems()}\n")
-    click.echo(f"{heading(f'Attention variants (at a site: {sites}):')}\n{list_variants()}\n")
-    title = "Scales (repro train --scale NAME, and --scale of other commands):"
-    click.echo(f"{heading(title)}\n{list_scales()}")
-
-
 @click.command(short_help="Load a corpus and print its statistics.")
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option(
     "--direction",
     metavar="SRC-TGT",
@@ -44,8 +43,9 @@ def variants() -> None:
     type=click.Path(path_type=Path),
     help="Write the pairs that were left out to this file: split, file, line, reason.",
 )
-def data(name: str, direction: str | None, skipped: Path | None) -> None:
-    """Load the corpus NAME and print its statistics and its problems.
+@JSON
+def data(name: str | None, direction: str | None, skipped: Path | None, as_json: bool) -> None:
+    """Load the corpus NAME and print its statistics and its problems; without NAME, list corpora.
 
     The statistics are the columns of Table 1 of You et al. 2020. NAME is a known corpus, or
     local:FOLDER with your own files (train.en, train.de, dev.en, ...; TSV, JSONL or WIT3 XML).
@@ -57,6 +57,9 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     what was done, in training too (data.corpus=local-drop-leaks:FOLDER), and so does every result.
     """
 
+    if name is None:
+        check_unused(["direction", "skipped", "as_json"], "wants the name of a corpus")
+        return click.echo(list_corpora())
     if skipped:  # before the corpus is read, not after
         check_plain(skipped)
         check_skipped(skipped)
@@ -67,6 +70,9 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     statistics = corpus.statistics(source, target)
     if skipped:
         corpus.write_skipped(skipped)
+    if as_json:
+        print_json(_described(corpus, source, target))
+        return check_leaks(corpus)
     click.echo(f"{name}, {source} to {target}")
     if ":" not in name:
         record = check_languages(name)
@@ -101,6 +107,22 @@ def data(name: str, direction: str | None, skipped: Path | None) -> None:
     if skipped:
         click.echo(f"  left out, in full  {skipped}")
     check_leaks(corpus)
+
+
+def _described(corpus: "ParallelCorpus", source: str, target: str) -> dict[str, Any]:
+    """Return what the table of a corpus says."""
+    return {
+        "corpus": corpus.name,
+        "source": source,
+        "target": target,
+        "pairs": {split: len(corpus[split]) for split in corpus.splits},
+        "missing": corpus.missing(),
+        "left_out": corpus.dropped,
+        "overlaps": [corpus.describe(leak) for leak in corpus.leaks],
+        "notes": corpus.notes,
+        "fingerprint": corpus.fingerprint,
+        **asdict(corpus.statistics(source, target)),
+    }
 
 
 def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple[float, str]:
@@ -138,14 +160,24 @@ def _mean_length(corpus: "ParallelCorpus", language: str, words: float) -> tuple
     show_default=True,
     help="Of first parameters, order of the data and dropout.",
 )
+@click.option("--name", metavar="NAME", help="A name of your own for the run, as in `repro runs`.")
+@click.option(
+    "--log",
+    "logger",
+    type=click.Choice(["tensorboard"]),
+    help="Also log there, into the run's folder.",
+)
 @click.option("--device", help="cpu or cuda; default: the GPU if there is one.")
 @click.option(
     "--allow-inexact",
     is_flag=True,
     help="Resume although data, device, libraries or code changed; the results say so.",
 )
+@JSON
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
-def train(scale, system, direction, seed, device, allow_inexact, overrides) -> None:
+def train(
+    scale, system, direction, seed, name, logger, device, allow_inexact, as_json, overrides
+) -> None:
     """Train a run, or resume it where it stopped; a finished run is not trained again.
 
     KEY=VALUE changes an option of the scale: train.max_updates=100, model.dropout=0.2,
@@ -167,13 +199,27 @@ def train(scale, system, direction, seed, device, allow_inexact, overrides) -> N
     check_languages(config.data.corpus, config.data.source, config.data.target)
 
     from repro.measures.scores import dev_loss
+    from repro.runs.train import Log
     from repro.runs.train import train as train_run
 
-    log = LogLines(config) if no_progress() else None
+    if name is not None:
+        rename(Run.create(config), name)
+    logs: list[Log] = [LogLines(config)] if no_progress() else []
+    if logger:
+        from repro.runs.tensorboard import TensorBoardLog
+
+        logs.append(TensorBoardLog(Run.create(config)))
+
+    def log(line: dict[str, Any]) -> None:
+        for one in logs:
+            one(line)
+
     run = train_run(
         config, device=device, allow_inexact=allow_inexact, quiet=no_progress(), log=log
     )
     state = run.state()
+    if as_json:
+        return print_json(overview(run) | {"path": str(run.path), "seconds": state["seconds"]})
     best = f"{state['best_dev_nll']:.3f} at its best"
     try:
         loss = f"dev loss {dev_loss(run):.3f} nats per token, {best}"

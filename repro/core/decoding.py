@@ -111,6 +111,7 @@ def beam_search(model: Transformer, src: Tensor, search: SearchConfig) -> list[H
         # (alive, beam)
         scores, choice = total.masked_fill(tokens == EOS_ID, float("-inf")).flatten(1).topk(beam)
         outranked = search.rank(scores[:, 0], length) <= best_rank[alive]
+        # the end of a sentence's search: its limit, or enough ends and nothing better alive
         kept = _close_gaps(~at_limit & ((ended < beam) | ~outranked))
         origin, token = choice // total.shape[-1], tokens.flatten(1).gather(1, choice)
         order = _keep_places(origin)

@@ -107,7 +107,7 @@ def typed(hint: Any, value: Any, where: str) -> Any:
     Raises:
         InputError: naming the wanted type, range or choices and the value found.
     """
-    kinds = _kinds(hint)
+    kinds = members(hint)
     for row in kinds:
         if typing.get_origin(row) in (list, tuple) and isinstance(value, (list, tuple)):
             item_hint = typing.get_args(row)[0]
@@ -126,13 +126,13 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         raise InputError(where, *_refusal(kinds, value, error)) from None
 
 
-def _kinds(hint: Any) -> dict[Any, Meta | None]:
+def members(hint: Any) -> dict[Any, Meta | None]:
     """Return the members of a union, each with its range."""
     if typing.get_origin(hint) is Annotated:
         return {hint.__origin__: hint.__metadata__[0]}
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
         return {
-            kind: meta for member in typing.get_args(hint) for kind, meta in _kinds(member).items()
+            kind: meta for member in typing.get_args(hint) for kind, meta in members(member).items()
         }
     return {hint: None}
 
@@ -141,7 +141,7 @@ def _refusal(kinds: dict[Any, Meta | None], value: Any, error: ValidationError) 
     """Return what is wrong with a value that is none of these kinds, and the fix."""
     ranges = [meta for meta in kinds.values() if meta]
     if ranges and ", got " not in str(error):  # msgspec names what it got of another type only
-        what = f"must be {_range_in_words(ranges[0])}, found {value:,}"
+        what = f"must be {range_in_words(ranges[0])}, found {value:,}"
         return what, str(ranges[0].description)
     found = shortened(repr(value), 80)
     choices = [
@@ -151,7 +151,7 @@ def _refusal(kinds: dict[Any, Meta | None], value: Any, error: ValidationError) 
         if isinstance(value, str) and all(isinstance(choice, str) for choice in choices):
             return f"unknown value {found}", did_you_mean(value, choices)
         return f"unknown value {found}", f"use one of {', '.join(map(repr, choices))}"
-    wanted = " or ".join(map(_in_words, kinds))
+    wanted = " or ".join(map(in_words, kinds))
     is_list = any(typing.get_origin(kind) in (tuple, list) for kind in kinds)
     fix = 'write a list, as in ["a", "b"]' if is_list else f"give one {wanted}"
     return f"wants {wanted}, found {found}", fix
@@ -161,7 +161,7 @@ _BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 _BOUNDS["multiple_of"] = "a multiple of"
 
 
-def _range_in_words(meta: Meta) -> str:
+def range_in_words(meta: Meta) -> str:
     """Return a range in words, such as `at least 1 and below 10`."""
     bounds = {words: getattr(meta, name) for name, words in _BOUNDS.items()}
     return " and ".join(
@@ -169,12 +169,12 @@ def _range_in_words(meta: Meta) -> str:
     )
 
 
-def _in_words(hint: Any) -> str:
+def in_words(hint: Any) -> str:
     """Return a type in words, such as `list of str`."""
     if typing.get_origin(hint) is Literal:
         return " or ".join(map(repr, typing.get_args(hint)))
     if typing.get_origin(hint) in (tuple, list):
-        return f"list of {' or '.join(map(_in_words, _kinds(typing.get_args(hint)[0])))}"
+        return f"list of {' or '.join(map(in_words, members(typing.get_args(hint)[0])))}"
     return "null" if hint is type(None) else hint.__name__
 
 

@@ -14,6 +14,7 @@ from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_lay
 from repro.analysis.rows import off_diagonal
 from repro.analysis.weights import collect_weights
 from repro.core.batches import EncodedPairs, mark_source, pad
+from repro.core.config import DataConfig
 from repro.core.subwords import BOS_ID
 from repro.data.corpora import load_corpus, prepare_lines
 from repro.measures.alignments import alignments_table, measure_alignments
@@ -41,12 +42,13 @@ SENTENCES = {
     "ja": "老人 は 庭 で 犬 を 見 る 。",
 }
 """A sentence of our own for attention maps, by source language."""
+SHORT = 80  # characters of a sentence of other languages
 
 
 def measure_maps(run: Run) -> dict[str, Any]:
     """Return the weights of every head on one sentence and the model's own translation of it."""
     translator = load_translator(run, "cpu")
-    (sentence,) = prepare_lines(run.config.data.corpus, [SENTENCES[run.config.data.source]])
+    sentence = _sentence_for_maps(run.config.data)
     translation = translator.translate([sentence])[0]
     src = mark_source(translator.subwords.encode([sentence])[0], run.config.model.source_end_mark)
     tgt = [BOS_ID, *translator.subwords.encode([translation])[0]]
@@ -64,6 +66,16 @@ def measure_maps(run: Run) -> dict[str, Any]:
         "target": ["<s>", *translator.subwords.pieces(translation)],
         "weights": sites,
     }
+
+
+def _sentence_for_maps(data: DataConfig) -> str:
+    """Return our own sentence in the source language, else the first short one of dev."""
+    if data.source in SENTENCES:
+        return prepare_lines(data.corpus, [SENTENCES[data.source]])[0]
+    sources, _ = load_corpus(data.corpus, data.source, data.target).pairs(
+        "dev", data.source, data.target
+    )
+    return next((line for line in sources if len(line) <= SHORT), sources[0])
 
 
 def measure_masks(run: Run) -> dict[str, Any]:

@@ -68,10 +68,7 @@ def check_search(
                 f"step by step: the variant at {_site_that_differs(model, source, ids)} depends on "
                 "what is not there yet"
             )
-            fix = (
-                "see what tests/test_attention_contract.py says of the variant, and train the run "
-                "again"
-            )
+            fix = "see what `repro check` says of the variant, and train the run again"
             raise InputError(where, what, fix)
 
 

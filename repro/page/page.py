@@ -6,63 +6,118 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from repro.core.config import RunConfig
+from repro.claims.finding import NotMeasured
 from repro.page.bundle import FOLDER, bundle
+from repro.page.examples import sentences_for
 from repro.page.export import model_file
+from repro.page.stored import claims_drawn, head_facts, pruned_models
+from repro.records.stored import load_records
+from repro.runs.naming import system_of
 from repro.runs.run import Run
 
 FRONT = FOLDER / "front"
 
-EXAMPLES = {
-    "multi30k": (
-        "Two young girls are playing with a small dog on the beach.",
-        "A man in a blue shirt is standing on a ladder cleaning a window.",
-        "An old woman sells fresh vegetables at the market.",
-    ),
-    "minigerman": (
-        "The old teacher sees the small dog in the garden.",
-        "She does not believe that the men wash a coat now.",
-        "The black cats often see a guest.",
-    ),
+KINDS = {
+    "base": "every head learns where to look",
+    "gated": "training has shut most heads",
+    "hc-sa": "self-attention looks at fixed neighbours",
+    "sh-x": "fixed neighbours, and a single cross-attention head",
+    "7Ftoken+1L": "7 of 8 encoder heads look at fixed places",
+    "mma": "some encoder heads look only left, right or nearby",
+    "ran-all": "one learned matrix is handed from layer to layer",
+    "syn-r": "a learned matrix, whatever the words are",
 }
-"""Sentences to begin with, by the corpus that a model was trained on."""
-ANY_EXAMPLE = ("The dog sees a man.",)
+"""How the systems of the gallery attend, in words."""
+TEXTS = {"minigerman": "generated sentences", "multi30k": "captions of photos"}
+"""The corpora of the gallery, in words."""
 
 
-def page_html(runs: Mapping[str, Run]) -> str:
+def page_html(runs: Mapping[str, Run], results: Path | None = None) -> str:
     """Return the page of some finished runs, as text.
 
     Args:
         runs: by the name that the page shows; the first one is shown first.
+        results: a folder of results, for what is on record of heads, pruning and claims; None, or a
+            folder that is not there: the page goes without.
 
     Raises:
         InputError: a run is not finished, or its model has something that the engine lacks.
-        DamagedFileError: the files of a run are not what was written.
+        DamagedFileError: the files of a run or of the results are not what was written.
     """
-    engine = bundle("engine/worker.js") + 'modules["engine/worker.js"].serve(self);\n'
-    parts = {
-        "style": (FRONT / "page.css").read_text(encoding="utf-8"),
-        "models": "\n".join(_model_script(name, run) for name, run in runs.items()),
-        "engine": engine,
-        "script": bundle("front/main.js"),
+    folder = results if results is not None and results.is_dir() else None
+    corpora = {run.config.data.corpus for run in runs.values()}
+    records = load_records(folder, None, corpora) if folder else []
+    options = stored_options(folder, records) if folder else {}
+    models = [_model_script(name, run, records) for name, run in runs.items()]
+    parts = front_end() | {
+        "page_style": _read("colours.css") + _read("page.css"),
+        "models": "\n".join(models),
+        "options": _json_in_html(options),
     }
-    template = (FRONT / "page.html").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read("page.html"))
 
 
-def _model_script(name: str, run: Run) -> str:
-    """Return the element that holds a model: deflated, in base64."""
-    packed = base64.b64encode(zlib.compress(model_file(run, name), 9)).decode()
-    shown = {"name": name, "title": _title(name, run.config), "examples": _examples(run.config)}
-    about = html.escape(json.dumps(shown, ensure_ascii=False), quote=True)
-    return f'<script type="text/plain" data-model="{about}">{packed}</script>'
+def front_end() -> dict[str, str]:
+    """Return what `mount` needs besides models: `script`, whose `modules["front/mount.js"]` has it,
+    and the texts of its options `engine` and `style`."""
+    return {
+        "script": bundle("front/mount.js"),
+        "engine": bundle("engine/worker.js") + 'modules["engine/worker.js"].serve(self);\n',
+        "style": _read("colours.css") + _read("views.css") + _read("tabs.css"),
+    }
 
 
-def _title(name: str, config: RunConfig) -> str:
-    return f"{name} ({config.data.corpus}, {config.data.source} to {config.data.target})"
+def stored_options(results: Path, records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the options of `mount` that come from a folder of results and its records."""
+    options: dict[str, Any] = {}
+    if claims := claims_drawn(results):
+        options["claims"] = claims
+    try:
+        options["pruned"] = pruned_models(records)
+    except NotMeasured:  # there was no sweep
+        pass
+    return options
 
 
-def _examples(config: RunConfig) -> tuple[str, ...]:
-    is_english = config.data.source == "en"
-    return EXAMPLES.get(config.data.corpus, ANY_EXAMPLE) if is_english else ("Der Hund schläft.",)
+def mount_model(name: str, run: Run, records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a model as `mount` takes it, but for its text.
+
+    Args:
+        name: that is shown.
+        run: a finished run.
+        records: the stored ones, of which those of its heads are used.
+    """
+    data, system = run.config.data, system_of(run.config.model)
+    kind = KINDS.get(system, f"the system {system}")
+    text = TEXTS.get(data.corpus, data.corpus)
+    return {
+        "name": name,
+        "title": f"{name}: {kind} ({text}, {data.source} to {data.target})",
+        "kind": kind,
+        "corpus": f"{data.corpus}.{data.source}-{data.target}",
+        "examples": [sentence._asdict() for sentence in sentences_for(data)],
+    } | head_facts(run, records)
+
+
+def packed_model(name: str, run: Run) -> str:
+    """Return the file of a model, deflated, in base64: what `text()` of a mounted model gives."""
+    return base64.b64encode(zlib.compress(model_file(run, name), 9)).decode()
+
+
+def _model_script(name: str, run: Run, records: list[dict[str, Any]]) -> str:
+    """Return the element that holds a model."""
+    shown = json.dumps(mount_model(name, run, records), ensure_ascii=False)
+    about = html.escape(shown, quote=True)
+    return f'<script type="text/plain" data-model="{about}">{packed_model(name, run)}</script>'
+
+
+def _read(name: str) -> str:
+    return (FRONT / name).read_text(encoding="utf-8")
+
+
+def _json_in_html(value: Any) -> str:
+    """Return JSON that ends no script element."""
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")

@@ -15,7 +15,7 @@ and renders the results beside the printed numbers. A paper is a package here an
                 head_figures, layer_cost, apart, apart_table, disagreement
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -97,7 +97,7 @@ class Experiment:
     measures: Mapping[str, tuple[Setting, ...]] = field(default_factory=dict)
     figures: Callable[[Evidence], dict[str, Any]] | None = None
     said: tuple[str, ...] = ()
-    scales: tuple[str, ...] | None = None
+    scales: Container[str] | None = None
     elsewhere: str = ""
     reduced: str = ""
     stand_in: str = ""

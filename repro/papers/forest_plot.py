@@ -38,18 +38,26 @@ def forest(paper: Paper, verdicts: Verdicts) -> Figure:
     Raises:
         InputError: no claim of the paper has a number there.
     """
-    effects = [effect for effect in effects_of(paper, verdicts) if has_number(effect)]
-    groups: dict[str, list[PaperEffect]] = {SMALL_BLEU: [], LARGE_BLEU: [], OTHERS: []}
-    for effect in effects:
-        groups[_group(effect)].append(effect)
+    effects = _with_numbers(paper, verdicts)
     title = headline(paper, verdicts)
     scales = [scale for scale in verdicts if any(scale in effect.found for effect in effects)]
     words = (
         f"Forest plot: {title} It has {len(effects)} effects of the claims of {paper.name}, a row "
         f"for each of {', '.join(scales)}. The table of effects holds the same numbers."
     )
-    drawn = {axis: list(_drawn(of_group)) for axis, of_group in groups.items()}
-    return plots.forest(title, drawn, OTHERS, words)
+    return plots.forest(title, effects_by_axis(paper, verdicts), OTHERS, words)
+
+
+def effects_by_axis(paper: Paper, verdicts: Verdicts) -> dict[str, list[Effect]]:
+    """Return what `forest` draws of a paper, by the titles of the axes."""
+    groups: dict[str, list[PaperEffect]] = {SMALL_BLEU: [], LARGE_BLEU: [], OTHERS: []}
+    for effect in _with_numbers(paper, verdicts):
+        groups[_group(effect)].append(effect)
+    return {axis: list(_drawn(of_group)) for axis, of_group in groups.items()}
+
+
+def _with_numbers(paper: Paper, verdicts: Verdicts) -> list[PaperEffect]:
+    return [effect for effect in effects_of(paper, verdicts) if has_number(effect)]
 
 
 def _group(effect: PaperEffect) -> str:

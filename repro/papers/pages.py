@@ -13,6 +13,7 @@ from plotly.offline import get_plotlyjs
 from repro.files import write_atomic
 from repro.papers.report import Section
 from repro.plots.description import describe
+from repro.plots.export import save
 from repro.plots.vector import svg
 
 
@@ -23,6 +24,17 @@ def write_report(parts: list[Section], title: str, path: Path) -> list[Path]:
     write_atomic(path, as_markdown(parts).encode())
     write_atomic(page, as_html(parts, title).encode())
     return [path, page]
+
+
+def write_figures(parts: Iterable[Section], folder: Path, ending: str) -> list[Path]:
+    """Write every figure into a folder, named by its section; return the paths."""
+    found = []
+    for part in parts:
+        for number, figure in enumerate(part.figures.values(), start=1):
+            name = part.name if len(part.figures) == 1 else f"{part.name}-{number}"
+            save(figure, folder / f"{name}.{ending}")
+            found.append(folder / f"{name}.{ending}")
+    return found
 
 
 def as_markdown(parts: Iterable[Section]) -> str:

@@ -27,8 +27,8 @@ from repro.papers.verdicts import (
     scales_with_verdicts,
     verdict_on,
 )
-from repro.presets import SCALES
 from repro.records.costs import TRAINING_COSTS, costs_note, training_costs
+from repro.scales import SCALES, option_of
 
 GENERATED_SCALE = "smoke"  # the scale whose corpus is not real text
 SMOKE_NOTE = (
@@ -239,8 +239,8 @@ def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list
         for part in (
             f"# What {about} claim, at {scale}",
             _how_to_read(scale),
-            f"Of {len(claims)} claims: {summary}. `repro claims --scale {scale}` has stored these "
-            "verdicts; run it again after new runs.",
+            f"Of {len(claims)} claims: {summary}. `repro claims --scale {option_of(scale)}` has "
+            "stored these verdicts; run it again after new runs.",
             inexact_note(evidence),
             verdict_table(claims, verdicts),
         )

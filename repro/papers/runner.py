@@ -167,7 +167,7 @@ def estimate_minutes(found: Plan, known: Iterable[Record], jobs: int) -> float |
     whole = [(config, 1.0) for config in [*found.trainings, *found.trained_again()]]
     pruned = [config for kind, configs in found.sessions if kind == "pruning" for config in configs]
     for config, length in whole + [(config, 0.5) for config in pruned for _ in range(TRAININGS)]:
-        if (shape := _shape(asdict(config))) not in past:
+        if (shape := shape_of(config)) not in past:
             return None
         # The worker that is free first takes the next run.
         heapq.heapreplace(workers, workers[0] + length * mean(past[shape]))
@@ -263,6 +263,11 @@ def _each_once(configs: Iterable[RunConfig]) -> list[RunConfig]:
     """Return the runs of a plan without those that two settings share."""
     # Two settings may be the same model at a small scale.
     return list({config.digest(): config for config in configs}.values())
+
+
+def shape_of(config: RunConfig) -> tuple:
+    """Return what decides how long a run takes: its text, its size and its length."""
+    return _shape(asdict(config))
 
 
 def _shape(config: dict[str, Any]) -> tuple:

@@ -9,14 +9,30 @@ from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
 from repro.contrastive.published import FILES, suite_name
 from repro.contrastive.scoring import Accuracy, Group, accuracies, chance_accuracies, decisions
+from repro.core.config import RunConfig
+from repro.data.catalogue import CORPORA
 from repro.markdown import table
 from repro.measures.contrastive import accuracy_by_reference_table, contrastive_results
 from repro.papers.printed import printed_numbers
+from repro.scales import Scales
 from repro.statistics.intervals import Estimate, over_seeds, paired_difference
 
 # Raganato et al. 2020 report these parts (Table 6), except the training corpus.
 REPORTED = {"mucow": ("ted", "tatoeba")}
-SCALES_WITH_SUITES = ("smoke", "multi30k", "multi30k-long", "tatoeba", "iwslt16")
+
+
+def has_german_pairs(scale: RunConfig) -> bool:
+    """Whether there are contrastive pairs of a scale: English and German, known with capitals."""
+    data = scale.data
+    record = CORPORA.get(data.corpus)
+    return {data.source, data.target} == {"en", "de"} and not (
+        record and record.prepare and not record.cased
+    )
+
+
+SCALES_WITH_SUITES = Scales(
+    ("smoke", "multi30k", "multi30k-long", "tatoeba", "iwslt16"), has_german_pairs
+)
 ELSEWHERE = "contrastive pairs are of English and German text"
 
 

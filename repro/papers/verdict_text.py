@@ -7,6 +7,7 @@ from repro.claims.outcomes import STATUSES, Verdict
 from repro.claims.verdict_fields import StoredVerdict
 from repro.markdown import table
 from repro.papers.verdicts import NO_DATA, experiments_of, verdict_on
+from repro.scales import option_of
 
 
 def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
@@ -71,7 +72,7 @@ def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
     if verdict.status != NO_DATA or (claim.scales is not None and scale not in claim.scales):
         return []
     experiments = experiments_of(claim)
-    return [f"repro run {' '.join(experiments)} --scale {scale}"] if experiments else []
+    return [f"repro run {' '.join(experiments)} --scale {option_of(scale)}"] if experiments else []
 
 
 def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:

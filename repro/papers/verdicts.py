@@ -7,6 +7,7 @@ A test must not change quietly once its result is known. The code that computes 
 import json
 import os
 from collections.abc import Iterable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -22,8 +23,10 @@ from repro.claims.verdict_fields import (
     as_stored,
     as_verdict,
     first_difference,
+    given_up,
     verdict_faults,
 )
+from repro.core.config import RunConfig, from_dict
 from repro.errors import DamagedFileError, InputError, ReproError, did_you_mean
 from repro.files import write_json
 from repro.papers import PAPERS, Claim, load_paper
@@ -32,6 +35,8 @@ from repro.reading import read_plain
 from repro.records.sentences import cannot_read
 from repro.records.stored import VERDICTS, plain_name
 from repro.runs.locks import locked
+from repro.runs.provenance_fields import now
+from repro.scales import SCALES, add_scale, is_own, option_of
 
 FORMAT = 2
 NO_DATA: Status = "not run"
@@ -123,7 +128,8 @@ def update_verdicts(
         scale: its name.
         claims: the claims to judge.
         evidence: of that scale. Verdicts on another test set than `TEST` have a file of their own.
-        discard: claims whose stored verdict is dropped first: of `claims`, or of no paper any more.
+        discard: claims whose stored verdict is given up first: of `claims`, or of no paper any
+            more. The new verdict keeps the old one in its history.
 
     Raises:
         InputError: the test of a claim has changed since its verdict, or its records are gone; no
@@ -162,8 +168,7 @@ def _update(
             raise InputError(
                 claim.name,
                 what,
-                f"restore the test, or give the result up: repro claims --scale {scale} --discard "
-                f"{claim.name}",
+                f"restore the test, or give the result up: {_discarding(scale, claim.name)}",
             )
     found = judge(claims, evidence)
     for name, verdict in found.items():
@@ -175,10 +180,10 @@ def _update(
             raise InputError(
                 name,
                 what,
-                f"restore its records, or give the result up: repro claims --scale {scale} "
-                f"--discard {name}",
+                f"restore its records, or give the result up: {_discarding(scale, name)}",
             )
     head = {"format": FORMAT, "scale": scale} | ({} if split == TEST else {"split": split})
+    head |= {"configuration": asdict(SCALES[scale])} if is_own(scale) else {}
     same = {
         name: stored[name]
         for name, verdict in found.items()
@@ -187,11 +192,20 @@ def _update(
     for name, verdict in found.items():
         if name in before and (first := _first_look(before[name])) != _seeds(verdict):
             verdict["first_look"] = first
+    for name in found.keys() & before.keys():
+        if name in set(discard):
+            found[name]["history"] = given_up(before[name], now())
+        elif history := before[name].get("history"):
+            found[name]["history"] = history
     write_json(
         _path(folder, scale, split),
         head | {"verdicts": dict(sorted((stored | found | same).items()))},
     )
     return [as_verdict(verdict) for verdict in found.values()]
+
+
+def _discarding(scale: str, claim: str) -> str:
+    return f"repro claims --scale {option_of(scale)} --discard {claim}"
 
 
 def _first_look(before: StoredVerdict) -> list[int]:
@@ -227,12 +241,26 @@ def _read(path: Path) -> VerdictFile:
     try:
         values: VerdictFile = json.loads(read_plain(path))
         if values["format"] == FORMAT and next(verdict_faults(values), None) is None:
+            if "configuration" in values:
+                _know(values["scale"], from_dict(RunConfig, values["configuration"]))
             return values
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    except InputError:  # a configuration of no run
         pass
     except OSError as error:
         raise cannot_read(path, error) from error
     raise _no_verdicts(path)
+
+
+def _know(scale: str, config: RunConfig) -> None:
+    """Make somebody's own scale known.
+
+    Raises:
+        ValueError: its name does not fit its configuration.
+    """
+    if add_scale(scale.rpartition("-")[0], config) != scale:
+        raise ValueError(scale)
 
 
 def _no_verdicts(path: Path) -> DamagedFileError:

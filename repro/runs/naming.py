@@ -1,10 +1,11 @@
 """Names of runs and of their folders, and the words for what differs from a scale."""
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from repro.core.config import ModelConfig, RunConfig
+from repro.errors import shortened
 from repro.presets import GATE_INIT, GATE_RATE, SCALES, STRUCTURE, SYSTEMS, trained_on
 
 
@@ -24,9 +25,18 @@ def system_of(model: ModelConfig) -> str:
 
 
 def scale_of(config: RunConfig) -> str | None:
-    """Return the scale of a run: of those of its corpus the most similar one, or None."""
+    """Return the scale of a run: of those of its corpus the most similar one, or None.
+
+    Of equally similar ones it is that of its direction.
+    """
+
+    def distance(name: str) -> tuple[int, bool]:
+        data = SCALES[name].data
+        same = (data.source, data.target) == (config.data.source, config.data.target)
+        return len(_differences(config, SCALES[name])), not same
+
     names = [name for name, scale in SCALES.items() if scale.data.corpus == config.data.corpus]
-    return min(names, key=lambda name: len(_differences(config, SCALES[name])), default=None)
+    return min(names, key=distance, default=None)
 
 
 def conditions_of(config: RunConfig) -> list[str]:
@@ -87,6 +97,23 @@ def fitting(name: str, runs: Sequence[str]) -> list[str]:
     beginnings = (name, file_name(name), name_of_seeds(name))
     found = [run for run in runs if run.startswith(beginnings)] if name else []
     return [run for run in found if run.startswith(name_of_seeds(name))] or found
+
+
+def told_apart(runs: Mapping[str, RunConfig]) -> list[str]:
+    """Return the names of runs, each with the settings in which it differs from the others."""
+    values = [
+        {
+            f"{part}.{key}": str(value)
+            for part, of in asdict(run).items()
+            for key, value in of.items()
+        }
+        for run in runs.values()
+    ]
+    keys = [key for key in values[0] if len({of[key] for of in values}) > 1]
+    return [
+        f"{name} ({shortened(', '.join(f'{key}={of[key]}' for key in keys), 70)})"
+        for name, of in zip(runs, values, strict=True)
+    ]
 
 
 def config_changes(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:

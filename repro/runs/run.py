@@ -28,7 +28,7 @@ from repro.errors import DamagedFileError, InputError, check_kind
 from repro.files import write_json
 from repro.reading import exists, is_file, is_folder, names_in, read_plain
 from repro.runs.locks import owned
-from repro.runs.naming import config_changes, fitting, run_name
+from repro.runs.naming import config_changes, fitting, run_name, told_apart
 from repro.runs.provenance_fields import read_provenance
 from repro.runs.storage import check_folder, check_hashes, hashes_beside, load_state
 
@@ -37,6 +37,7 @@ NAMED = re.compile(r".+-seed\d+-([0-9a-f]{12})")
 FINAL = ("config.json", "provenance.json", "subwords.model", "lengths.json", "metrics.jsonl")
 """Files of a run that do not change once it is finished; older runs have no lengths."""
 MALFORMED = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError)  # of JSON
+LABEL = "name.txt"  # the file with the name that you gave a run
 FIX = "restore it, or delete the run's folder and train the run again"
 
 
@@ -59,10 +60,15 @@ def the_only(name: str, found: "list[Run]") -> "Run":
         InputError: it fits several.
     """
     if len(found) > 1:
-        listed = ", ".join(run.path.name for run in found[:4])
-        what = f"fits {len(found)} runs: {listed}"
-        raise InputError(os.fspath(name), what, "write more of the name")
+        listed = "; ".join(told_apart({run.path.name: run.config for run in found})[:3])
+        fix = "write more of the name; `repro runs` lists them"
+        raise InputError(os.fspath(name), f"fits {len(found)} runs: {listed}", fix)
     return found[0]
+
+
+def label_of(path: Path) -> str | None:
+    """Return the name that you gave the run in a folder."""
+    return read_plain(path / LABEL).decode().strip() if is_file(path / LABEL) else None
 
 
 class Run:
@@ -113,6 +119,7 @@ class Run:
     def find(cls, name: str) -> "Run":
         """Return a run by its folder, its name below `runs_root()`, or the beginning of its name.
 
+        A name that you gave a run goes before all others (`overview.rename`).
         The name of a system means that system, and no other whose name begins so. A run made from
         another one, for example by pruning, may have the same name up to the digest. If a run that
         fits was trained from the beginning, it is the one returned.
@@ -137,6 +144,7 @@ class Run:
             return [cls(Path(name))]
         folders = [runs_root() / folder for folder in names_in(runs_root())]
         fits = fitting(name, [path.name for path in folders])
+        fits = [path.name for path in folders if name and label_of(path) == name] or fits
         found = [path for path in folders if path.name in fits and exists(path / "config.json")]
         if len(found) > 1:
             found = [path for path in found if _read_config(path).train.start_from is None] or found

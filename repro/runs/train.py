@@ -36,6 +36,7 @@ from repro.data.corpora import load_corpus
 from repro.data.parallel import ParallelCorpus
 from repro.errors import BusyError, Stopped, check_kind
 from repro.files import append_line
+from repro.runs.card import write_card
 from repro.runs.checkpoint_folders import all_checkpoints, remove_checkpoints, remove_leftovers
 from repro.runs.checkpoints import Progress, check_room, finish, resume, save_checkpoint
 from repro.runs.energy import EnergyMeter
@@ -115,6 +116,7 @@ def train(
             check_room(run, model)
         progress = _loop(run, model, optimizer, progress, pairs["train"], pairs["dev"], quiet, log)
         finish(run, model, parameters, progress, partial(_own_search, run, model, corpus))
+        write_card(run)
     return run
 
 

@@ -1,22 +1,27 @@
 """The page of `repro page`, opened as a plain file without a network, as a visitor uses it."""
 
+import json
+import os
 import re
+from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from steps import HOSTILE
 
-from repro.page.page import page_html
+from repro.page.page import front_end, mount_model, packed_model, page_html
 from repro.runs import gallery
 
 pytestmark = pytest.mark.browser
 
+RESULTS = Path(__file__).resolve().parents[2] / "results"
 SLOW = 300_000  # milliseconds; nothing takes so long, but a busy machine is no reason to fail
 WORST = "switch off the most needed head"
 
 
 @pytest.fixture(scope="module")
 def html() -> str:
-    return page_html({name: gallery.load(name) for name in ("base", "gated")})
+    return page_html({name: gallery.load(name) for name in ("base", "gated")}, RESULTS)
 
 
 class Visit:
@@ -55,6 +60,22 @@ class Visit:
                 return
             self.page.wait_for_timeout(100)
         raise AssertionError(f"there are not {count} heads off")
+
+    def open(self, tab: str):
+        """Open a tab, and return its panel."""
+        self.page.get_by_role("tab", name=tab, exact=True).click()
+        return self.page.get_by_role("tabpanel", name=tab, exact=True)
+
+    def until(self, expression: str, what: object = None) -> None:
+        """Wait until an expression of JavaScript about `page`, the app, holds.
+
+        Playwright's own `wait_for_function` evaluates text in the page, which the page forbids.
+        """
+        for _ in range(SLOW // 100):
+            if self.page.evaluate(expression, what):
+                return
+            self.page.wait_for_timeout(100)
+        raise AssertionError(f"it does not come true: {expression}")
 
     def check_quiet(self) -> None:
         outside = [url for url in self.requests if not url.startswith(("file:", "data:", "blob:"))]
@@ -130,14 +151,176 @@ def test_heads_are_reached_by_keys(visit):
 
 
 def test_a_phone_switches_heads_by_touch(visit):
-    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    here = visit(**phone)
+    here = visit(**PHONE)
     squares = here.page.locator(".rp-head")
     boxes = [square.bounding_box() for square in squares.all()]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
     assert all(min(box["width"], box["height"]) >= 24 for box in boxes)
     squares.first.tap()
     here.off(1)
+    here.check_quiet()
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+TABS = (
+    "Break it",
+    "Replace a head",
+    "Compare models",
+    "Fewer heads",
+    "One word, step by step",
+    "The claims",
+)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_is_in_the_way_of_any_visitor(visit, theme):
+    here = visit(color_scheme=theme, reduced_motion="reduce")
+    assert here.page.locator("html").get_attribute("data-theme") == theme
+    here.measured()
+    for tab in TABS:
+        panel = here.open(tab)
+        if tab == "Replace a head":
+            panel.get_by_label("looks").select_option("bell")
+        here.page.wait_for_timeout(500)
+        found = Axe().run(here.page).response["violations"]
+        assert [(tab, each["id"], each["nodes"][0]["target"]) for each in found] == []
+        if folder := os.environ.get("SCREENSHOTS"):
+            here.page.screenshot(path=f"{folder}/{theme}-{tab}.png")
+    here.check_quiet()
+
+
+def test_every_tab_fits_a_phone(visit):
+    here = visit(**PHONE)
+    for tab in TABS:
+        here.open(tab)
+        here.page.wait_for_timeout(300)
+        assert here.page.evaluate("document.documentElement.scrollWidth") <= 390, tab
+        for control in here.page.locator("button:visible, select:visible").all():
+            box = control.bounding_box()
+            assert min(box["width"], box["height"]) >= 24, (tab, control.text_content())
+    here.check_quiet()
+
+
+def test_tabs_are_reached_by_keys(visit):
+    here = visit()
+    here.page.get_by_role("tab", name=TABS[0]).focus()
+    here.page.keyboard.press("ArrowLeft")
+    here.page.get_by_role("tabpanel", name=TABS[-1]).wait_for()
+    here.page.get_by_label("paper").select_option("voita2019")
+    assert here.page.locator(".rp-track").count() > 5
+    here.page.wait_for_timeout(500)
+    there = visit(here.page.url.partition("#")[2], loads=False)
+    assert there.page.get_by_label("paper").input_value() == "voita2019"
+    here.check_quiet()
+    there.check_quiet()
+
+
+def test_a_head_is_replaced_by_a_bell_that_is_dragged(visit):
+    here = visit()
+    here.measured()
+    panel = here.open("Replace a head")
+    panel.get_by_role("button", name="Encoder self-attention, layer 1, head 2").click()
+    panel.get_by_label("looks").select_option("bell")
+    bell = "Object.values(page.state.patterns)[0]"
+    here.until(f"{bell}?.center === -1 && page.reading.whole")
+    handle = panel.get_by_role("slider", name="middle of the bell")
+    box = handle.bounding_box()
+    here.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    here.page.mouse.down()
+    here.page.mouse.move(box["x"] + 80, box["y"] + 20, steps=4)
+    here.page.mouse.up()
+    here.until(f"{bell}.center > 1")
+    dragged = here.page.evaluate(f"{bell}.center")
+    panel.get_by_role("slider", name="width of the bell").focus()
+    here.page.keyboard.press("ArrowRight")
+    here.until(f"{bell}.std === 1.05")
+    here.status("1 head replaced")
+    here.page.wait_for_timeout(500)
+    there = visit(here.page.url.partition("#")[2])
+    there.until(f"{bell}.std === 1.05 && {bell}.center === {dragged}")
+    there.open("Replace a head")
+    there.status("1 head replaced")
+    for count in ("1.05", "1"):
+        here.until(f"{bell}?.std === {count}")
+        here.button("undo").click()
+    here.until(f"{bell}?.center === -1")
+    here.check_quiet()
+    there.check_quiet()
+
+
+def test_pairs_are_painted_shut_by_finger_and_by_keys(visit):
+    here = visit(**PHONE)
+    panel = here.open("Replace a head")
+    panel.get_by_role("button", name="Encoder self-attention, layer 1, head 1").tap()
+    here.until("page.reading.found.attention")
+    panel.get_by_role("button", name="paint what it may not see").tap()
+    panel.locator(".rp-cell").nth(1).scroll_into_view_if_needed()
+    panel.locator(".rp-cell").nth(1).tap()
+    pairs = "JSON.stringify(page.state.patterns['encoder_self.0.0']?.blocked ?? [])"
+    here.until(f"{pairs} === '[[0,1]]'")
+    panel.get_by_label("weights of the head").focus()
+    here.page.keyboard.press("ArrowDown")
+    here.page.keyboard.press("Space")
+    here.until(f"{pairs} === '[[0,1],[1,1]]'")
+    here.until("page.reading.weightsOf('encoder_self.0.0')[1][1] === 0")
+    here.button("undo").tap()
+    here.until(f"{pairs} === '[[0,1]]'")
+    panel.get_by_role("button", name="this head as it was").tap()
+    here.until(f"{pairs} === '[]'")
+    here.check_quiet()
+
+
+def test_words_are_right_or_wrong_where_the_truth_is_known(visit):
+    here = visit()
+    panel = here.open("Compare models")
+    panel.locator(".rp-score").filter(has_text=re.compile("right|wrong")).nth(1).wait_for(
+        timeout=SLOW
+    )
+    reference = here.page.evaluate("page.model.examples[0].reference")
+    assert panel.locator(".rp-truth").text_content().endswith(reference)
+    for row in panel.locator(".rp-model").all():
+        said = [word.strip(" ✓") for word in row.locator(".rp-right").all_text_contents()]
+        assert said and set(said) <= set(reference.split())
+    here.page.get_by_label("sentence to translate").fill("The dog sees my cat.")
+    panel.get_by_text("no word is marked").wait_for(timeout=SLOW)
+    assert panel.locator(".rp-right, .rp-wrong").count() == 0
+    here.check_quiet()
+
+
+def test_a_slider_switches_off_the_heads_that_are_needed_least(visit):
+    here = visit()
+    here.measured()
+    order = here.page.evaluate("page.reading.byNeed()")
+    panel = here.open("Fewer heads")
+    slider = panel.get_by_role("slider")
+    slider.focus()
+    for _ in range(3):
+        here.page.keyboard.press("ArrowLeft")
+    here.until("page.state.off.length === 3")
+    assert here.page.evaluate("page.state.off") == sorted(order[:3])
+    here.until("page.view.points.length === 25")
+    assert panel.locator(".rp-changes li").count() >= 2
+    assert panel.get_by_role("img").count() == 2  # this sentence's curve, and the stored one
+    here.check_quiet()
+
+
+def test_a_step_is_gone_through_part_by_part(visit):
+    here = visit(reduced_motion="no-preference")
+    here.measured()
+    panel = here.open("One word, step by step")
+    panel.locator(".rp-part").first.wait_for(timeout=SLOW)
+    for count in range(2, 6):
+        panel.get_by_role("button", name="next part").click()
+        here.until("count => page.view.drawnParts === count", count)
+    assert panel.locator(".rp-part").count() == 5
+    panel.get_by_role("button", name="next word").press("Enter")
+    here.until("page.view.found.time === 1")
+    likeliest = panel.locator(".rp-part").last.locator(".rp-of").first.text_content()
+    written = here.page.evaluate("page.view.found.target[2]")
+    assert likeliest == written
+    panel.get_by_role("button", name="play").click()
+    here.until("page.view.drawnParts >= 2 && page.view.drawnParts < 5")
+    panel.get_by_role("button", name="stop").click()
     here.check_quiet()
 
 
@@ -149,8 +332,9 @@ def test_a_phone_switches_heads_by_touch(visit):
         ("dog " * 2000, "too long for one sentence"),
         ("dog " * 500, "this page reads 250"),
         ("The 😀 sees a dog.", "never seen by this model: 😀"),
+        ("The \u202edog\u202c sees \u200fa cat. כלב", "never seen by this model: כ"),
     ],
-    ids=["empty", "blank", "2000 words", "500 words", "emoji"],
+    ids=["empty", "blank", "2000 words", "500 words", "emoji", "right to left"],
 )
 def test_bad_sentences_get_one_line_and_lose_nothing(visit, sentence, answer):
     here = visit()
@@ -180,6 +364,10 @@ def test_markup_is_text(visit):
             "model=base&sentence=The+dog+sleeps.&off=cross.9.9,x",
             "heads that this model does not have",
         ),
+        (
+            "model=base&sentence=The+dog+sleeps.&patterns=cross.9.9:bell:0:1:0:&view=nowhere",
+            "heads that this model does not have",
+        ),
     ],
 )
 def test_a_bad_link_is_named_and_the_page_works(visit, link, answer):
@@ -188,6 +376,45 @@ def test_a_bad_link_is_named_and_the_page_works(visit, link, answer):
     here.measured()
     here.button(WORST).click()
     here.off(1)
+    here.check_quiet()
+
+
+EMBEDDED = """<!doctype html><meta charset="utf-8"><title>host</title>
+<style>button {{ color: rgb(1, 2, 3); display: none }} p {{ margin: 7px }}</style>
+<p>of the host</p><div></div><div></div>
+<script>{script}</script><script>
+const options = {options};
+const models = [{{ ...options.model, text: async () => options.text }}];
+const apps = [...document.querySelectorAll("div")].map((element, i) =>
+  modules["front/mount.js"].mount(element, {{ ...options, models, views: options.views[i] }}));
+</script>"""
+
+
+def test_two_apps_live_in_another_page_and_leave_it_alone(visit, tmp_path):
+    run, parts = gallery.load("base"), front_end()
+    options = {key: parts[key] for key in ("engine", "style")} | {
+        "model": mount_model("base", run, []),
+        "text": packed_model("base", run),
+        "views": [["heads"], ["step", "pruning"]],
+    }
+    data = json.dumps(options).replace("<", "\\u003c")
+    here = visit(loads=False)
+    text = EMBEDDED.format(script=parts["script"], options=data)
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    here.page.reload()
+    here.until("apps.every((app) => app.reading.isMeasured)")
+    assert here.page.get_by_role("tab").all_text_contents() == [TABS[4], TABS[3]]
+    here.page.get_by_role("button", name="Cross attention, layer 1, head 1").click()
+    here.until("apps[0].state.off.length === 1 && apps[1].state.off.length === 0")
+    here.until("apps[0].reading.whole")
+    here.page.evaluate("apps[0].setTheme('dark')")
+    apart = here.page.evaluate("apps.map((app) => getComputedStyle(app.root).color)")
+    assert apart[0] != apart[1]
+    here.page.wait_for_timeout(500)
+    assert here.page.evaluate("location.hash") == ""
+    assert here.page.locator("p").first.evaluate("p => getComputedStyle(p).margin") == "7px"
+    here.page.evaluate("apps.forEach((app) => app.unmount())")
+    assert here.page.get_by_role("button").count() == 0
     here.check_quiet()
 
 
@@ -211,8 +438,9 @@ def test_a_page_cut_short_says_so(visit, html, tmp_path):
     here.status("the model file is cut short or damaged")
 
 
-def test_an_old_browser_is_told(visit):
-    here = visit(loads=False, script="delete window.DecompressionStream")
+@pytest.mark.parametrize("missing", ["DecompressionStream", "Worker"])
+def test_an_old_browser_is_told(visit, missing):
+    here = visit(loads=False, script=f"delete window.{missing}")
     here.page.get_by_role("alert").filter(has_text="cannot unpack the model").wait_for()
     here.check_quiet()
 

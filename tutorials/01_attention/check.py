@@ -30,10 +30,15 @@ def normal(num_rows, num_columns, seed):
         ),
         (torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0], [0.0, 1.0], [2.0, 2.0]])),
     ],
-    hint=(
-        "Work out one number on paper: query 0 and key 0 of the first case give 1 * 2 + 2 * 1 = "
-        "4, divided by the root of the width 4."
-    ),
+    hints=[
+        "How many numbers are added up in the product of one query and one key?",
+        (
+            "Work out one number on paper: query 0 and key 0 of the first case give 1 * 2 + 2 * 1 "
+            "= 4, divided by the root of the width 4."
+        ),
+        "`query @ key.T` has all products; divide it by `math.sqrt(query.shape[-1])`.",
+    ],
+    hidden=[(normal(3, 5, seed=7), normal(4, 5, seed=8))],
 )
 def scaled_scores(query, key):
     products = [
@@ -41,6 +46,25 @@ def scaled_scores(query, key):
         for row in query.tolist()
     ]
     return table(len(query), len(key), lambda i, j: products[i][j] / math.sqrt(query.shape[1]))
+
+
+@scaled_scores.mistake
+def number_of_keys(query, key):
+    """You divided by the root of the number of keys. It is the width of a query: how many numbers
+    are added up in a product."""
+    return query @ key.T / math.sqrt(len(key))
+
+
+@scaled_scores.mistake
+def number_of_keys_itself(query, key):
+    """You divided by the number of keys, as for a mean over keys. It is the root of the width."""
+    return query @ key.T / len(key)
+
+
+@scaled_scores.mistake
+def times_the_root(query, key):
+    """You multiplied by the root of the width; the products are divided by it."""
+    return query @ key.T * math.sqrt(query.shape[1])
 
 
 @scaled_scores.mistake
@@ -91,10 +115,18 @@ def softmax_too_early(query, key):
             torch.tensor([[False, True, False]]).repeat(3, 1),
         ),
     ],
-    hint=(
-        "A row (a query) with any allowed key sums to one, blocked keys have exactly 0 in it; a "
-        "row with every key blocked is all zeros."
-    ),
+    hints=[
+        "Which keys belong to the sum of a row, and what is a row without any?",
+        (
+            "A row (a query) with any allowed key sums to one, blocked keys have exactly 0 in it; "
+            "a row with every key blocked is all zeros."
+        ),
+        (
+            "Fill the blocked scores with `torch.finfo(scores.dtype).min`, take "
+            "`softmax(dim=-1)`, and fill the blocked weights with 0."
+        ),
+    ],
+    hidden=[(normal(4, 3, seed=9), table(4, 3, lambda i, j: i == 2 or j > i).bool())],
 )
 def masked_softmax(scores, blocked):
     result = torch.zeros_like(scores)
@@ -104,6 +136,12 @@ def masked_softmax(scores, blocked):
         for j in allowed:
             result[i, j] = math.exp(scores[i, j]) / total
     return result
+
+
+@masked_softmax.mistake
+def divided_by_their_number(scores, blocked):
+    """You divided by the number of keys. Divide by the sum of the exponentials of the row."""
+    return scores.exp().masked_fill(blocked, 0) / scores.shape[1]
 
 
 @masked_softmax.mistake
@@ -202,15 +240,28 @@ def over_queries(scores, blocked):
     return scores.masked_fill(blocked, -math.inf).softmax(dim=0).nan_to_num()
 
 
+@masked_softmax.mistake
+def sums_of_columns(scores, blocked):
+    """You divided by the sums of columns. Sum over the keys of a row, and keep the axis:
+    `sum(dim=-1, keepdim=True)`."""
+    seen = scores.exp().masked_fill(blocked, 0)
+    return (seen / seen.sum(dim=0)).nan_to_num(0)
+
+
 WORDS = table(4, 6, lambda i, c: 10 * i + c)
 
 
 @exercise(
     cases=[(WORDS, 2), (WORDS, 3)],
-    hint=(
-        "The tens say which word a number comes from, the ones which place in it. With 2 heads, "
-        "the first has places 0, 1 and 2."
-    ),
+    hints=[
+        "Which numbers of a word belong to the first head: neighbours, or every second one?",
+        (
+            "The tens say which word a number comes from, the ones which place in it. With 2 "
+            "heads, the first has places 0, 1 and 2."
+        ),
+        "`x.reshape(len(x), num_heads, -1)` cuts every word; then swap the first two axes.",
+    ],
+    hidden=[(table(3, 8, lambda i, c: 10 * i + c), 4)],
 )
 def split_heads(x, num_heads):
     head_dim = x.shape[1] // num_heads
@@ -293,12 +344,43 @@ QUERY, KEY, VALUE = normal(4, 6, seed=1), normal(5, 6, seed=4), table(5, 6, lamb
         (QUERY, KEY, VALUE, 2, torch.zeros(4, 5, dtype=torch.bool)),
         (QUERY, KEY, VALUE, 3, table(4, 5, lambda i, j: j >= 2 * i).bool()),
     ],
-    hint="Column c of the output comes from column c of the values, read with the weights of the "
-    "head that owns this column. "
-    "Are `scaled_scores`, `masked_softmax` and `split_heads` right already?",
+    hints=[
+        "What does each head have of its own: queries, keys, values, weights?",
+        (
+            "Column c of the output comes from column c of the values, read with the weights of "
+            "the head that owns this column. Are `scaled_scores`, `masked_softmax` and "
+            "`split_heads` right already?"
+        ),
+        (
+            "For each head: `masked_softmax(scaled_scores(q[head], k[head]), blocked) @ v[head]`; "
+            "join them with `torch.cat(..., dim=-1)`."
+        ),
+    ],
+    hidden=[(QUERY[:3], KEY[:4], VALUE[:4], 2, table(3, 4, lambda i, j: j > i).bool())],
 )
 def multi_head(query, key, value, num_heads, blocked):
     return torch.cat(heads_of(query, key, value, num_heads, blocked), dim=1)
+
+
+@multi_head.mistake
+def key_as_value(query, key, value, num_heads, blocked):
+    """You read the keys. A key says where to look; what is read there is the value."""
+    return multi_head.definition(query, key, key, num_heads, blocked)
+
+
+@multi_head.mistake
+def mean_of_heads(query, key, value, num_heads, blocked):
+    """You averaged the heads. They are put side by side: each owns columns of the output."""
+    heads = torch.stack(heads_of(query, key, value, num_heads, blocked))
+    return heads.mean(dim=0).repeat(1, num_heads)
+
+
+@multi_head.mistake
+def softmax_across_heads(query, key, value, num_heads, blocked):
+    """Your softmax runs across heads. Each head shares one out among its keys: the last axis."""
+    q, k, v = (split_heads.definition(x, num_heads) for x in (query, key, value))
+    scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(blocked, -math.inf)
+    return torch.cat(list(scores.softmax(dim=0).nan_to_num(0) @ v), dim=1)
 
 
 @multi_head.mistake

@@ -27,13 +27,67 @@ def sum_to_one(weights):
 
 @exercise(
     cases=[(4, 4, 0.0), (3, 5, -1.0), (5, 3, 1.0), (3, 4, 0.5)],
-    hint=(
-        "Work out one number on paper: with center 0, query 0 is at distance 0 from key 0, where "
-        "the density is 1 / sqrt(2 pi) = 0.399."
-    ),
+    hints=[
+        "Where is the middle of the curve for query i, and how far is key j from it?",
+        (
+            "Work out one number on paper: with center 0, query 0 is at distance 0 from key 0, "
+            "where the density is 1 / sqrt(2 pi) = 0.399."
+        ),
+        (
+            "With `i` as a column and `j` as a row: `torch.exp(-((j - (i + center)) ** 2) / 2) / "
+            "math.sqrt(2 * math.pi)`."
+        ),
+    ],
+    hidden=[(2, 6, -1.5), (6, 2, 2.0)],
 )
 def gaussian_weights(query_len, key_len, center):
     return table(query_len, key_len, lambda i, j: density(j - (i + center)))
+
+
+@gaussian_weights.mistake
+def times_pi(query_len, key_len, center):
+    """The factor is 1 / sqrt(2 pi): pi belongs under the root, and below the line. In Python that
+    takes parentheses: `/ math.sqrt(2 * math.pi)`."""
+    return gaussian_weights.definition(query_len, key_len, center) * math.pi**1.5
+
+
+@gaussian_weights.mistake
+def root_of_two_alone(query_len, key_len, center):
+    """Under the root stands 2 pi, not 2 alone or pi alone."""
+    return gaussian_weights.definition(query_len, key_len, center) * math.sqrt(math.pi)
+
+
+@gaussian_weights.mistake
+def no_minus(query_len, key_len, center):
+    """The minus before the square is missing: your weights grow with the distance."""
+    return table(query_len, key_len, lambda i, j: 1 / (2 * math.pi * density(j - i - center)))
+
+
+@gaussian_weights.mistake
+def distance_not_squared(query_len, key_len, center):
+    """The distance is not squared: a bell has exp(-distance^2 / 2)."""
+    return table(
+        query_len,
+        key_len,
+        lambda i, j: math.exp(-abs(j - i - center) / 2) / math.sqrt(2 * math.pi),
+    )
+
+
+@gaussian_weights.mistake
+def whole_half(query_len, key_len, center):
+    """`// 2` cuts to a whole number; divide by 2 with `/`."""
+    return table(
+        query_len,
+        key_len,
+        lambda i, j: math.exp(-((j - i - center) ** 2 // 2)) / math.sqrt(2 * math.pi),
+    )
+
+
+@gaussian_weights.mistake
+def positions_stretched(query_len, key_len, center):
+    """You stretched the queries over the keys, as cross attention does later. Here the mean of
+    query i is i + center, whatever the lengths."""
+    return table(query_len, key_len, lambda i, j: density(j - (i * key_len / query_len + center)))
 
 
 @gaussian_weights.mistake
@@ -84,13 +138,25 @@ def center_forgotten(query_len, key_len, center):
 
 @exercise(
     cases=[(gaussian_weights.definition(4, 4, -1.0),), (gaussian_weights.definition(3, 3, 0.0),)],
-    hint=(
-        "Query i may look at keys 0 to i, itself included. The others get 0, and nothing else "
-        "changes."
-    ),
+    hints=[
+        "Which corner of the matrix is the future: above or below the diagonal?",
+        (
+            "Query i may look at keys 0 to i, itself included. The others get 0, and nothing else "
+            "changes."
+        ),
+        "`torch.tril` keeps the diagonal and all that is below it.",
+    ],
+    hidden=[(gaussian_weights.definition(5, 5, 1.0),)],
 )
 def mask_future(weights):
     return table(*weights.shape, lambda i, j: weights[i, j] if j <= i else 0)
+
+
+@mask_future.mistake
+def mask_kept(weights):
+    """You kept what is blocked: in a mask of this project True means may not attend, so the
+    weights are multiplied by `~mask`."""
+    return weights.triu(1)
 
 
 @mask_future.mistake
@@ -136,10 +202,18 @@ VALUE = torch.tensor([[1.0, 0.0], [2.0, 0.5], [4.0, 0.0], [8.0, -1.0], [16.0, 3.
 
 @exercise(
     cases=[(VALUE, 0), (VALUE, -1), (VALUE[:2], 1), (VALUE, -3)],
-    hint=(
-        "Position i reads i + center - 1, i + center and i + center + 1, weighted by the density "
-        "at distance 1, 0, 1."
-    ),
+    hints=[
+        "Which three places does the first word read, and which of them exist?",
+        (
+            "Position i reads i + center - 1, i + center and i + center + 1, weighted by the "
+            "density at distance 1, 0, 1."
+        ),
+        (
+            "For each of -1, 0, 1: `j = positions + center + tap`, `inside = (j >= 0) & (j < "
+            "len(value))`, and add `density * value[j[inside]]` to `result[inside]`."
+        ),
+    ],
+    hidden=[(VALUE[:3], 2), (VALUE[1:], -1)],
 )
 def window_attention(value, center):
     result = torch.zeros_like(value)
@@ -224,13 +298,30 @@ def distance_from_the_query(value, center):
 
 @exercise(
     cases=[(5, 0.0, 1.3), (6, 1.0, 0.5), (4, -1.0, 0.8), (5, 0.5, 1.3)],
-    hint=(
-        "Target position i is expected at source position gamma * i; the center is added, and the "
-        "sum is rounded down."
-    ),
+    hints=[
+        "At which source word do you expect the last target word, if the source is longer?",
+        (
+            "Target position i is expected at source position gamma * i; the center is added, and "
+            "the sum is rounded down."
+        ),
+        "`torch.floor(gamma * torch.arange(tgt_len) + center)`.",
+    ],
+    hidden=[(3, -0.6, 0.7), (7, 1.5, 1.1)],
 )
 def cross_means(tgt_len, center, gamma):
     return torch.tensor([math.floor(gamma * i + center) for i in range(tgt_len)])
+
+
+@cross_means.mistake
+def counted_from_one(tgt_len, center, gamma):
+    """You counted positions from 1. The first target word is i = 0."""
+    return torch.tensor([math.floor(gamma * (i + 1) + center) for i in range(tgt_len)])
+
+
+@cross_means.mistake
+def no_center(tgt_len, center, gamma):
+    """The center is missing: gamma * i + center, rounded down."""
+    return torch.tensor([math.floor(gamma * i) for i in range(tgt_len)])
 
 
 @cross_means.mistake
@@ -324,13 +415,28 @@ OTHER_WEIGHTS = torch.tensor(
         (TARGET, SOURCE, BELLS[:1]),
         (TARGET, SOURCE, OTHER_WEIGHTS),
     ],
-    hint=(
-        "In every layer, from the first on, add weights @ states to the states. Then add "
-        "softmax(states @ source.T / sqrt(embed_dim)) @ source."
-    ),
+    hints=[
+        "Which layers read the source, and what becomes of the states that were there?",
+        (
+            "In every layer, from the first on, add weights @ states to the states. Then add "
+            "softmax(states @ source.T / sqrt(embed_dim)) @ source."
+        ),
+        (
+            "Loop `states = states + weights @ states`; after the loop add `(states @ source.T / "
+            "math.sqrt(source.shape[1])).softmax(dim=-1) @ source`."
+        ),
+    ],
+    hidden=[(TARGET.flip(0), SOURCE[:3], OTHER_WEIGHTS.flip(0))],
 )
 def one_learned_head(states, source, self_weights):
     return through_layers(states, source, self_weights, reading=[len(self_weights) - 1])
+
+
+@one_learned_head.mistake
+def last_self_attention_only(states, source, self_weights):
+    """Only the last layer's self-attention is left. The layers below have no cross attention, but
+    self-attention they have."""
+    return through_layers(states, source, self_weights[-1:], reading=[0])
 
 
 @one_learned_head.mistake

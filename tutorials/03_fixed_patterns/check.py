@@ -19,10 +19,15 @@ def sum_to_one(values):
 
 @exercise(
     cases=[(4, -1), (5, 0), (3, 1)],
-    hint=(
-        "Row i is the token that looks, column j the token looked at. A row holds a single 1, at "
-        "j = i + offset, or no 1 at all."
-    ),
+    hints=[
+        "In which column is the 1 of row 0, if the head looks one token ahead?",
+        (
+            "Row i is the token that looks, column j the token looked at. A row holds a single 1, "
+            "at j = i + offset, or no 1 at all."
+        ),
+        "`(j == i + offset).float()`, with `i` as a column and `j` as a row.",
+    ],
+    hidden=[(5, -2), (4, 3)],
 )
 def neighbour(length, offset):
     return table(length, lambda i, j: j == i + offset)
@@ -64,10 +69,15 @@ def cubes_before(length, number_of_keys):
 
 @exercise(
     cases=[(5,), (1,)],
-    hint=(
-        "Work out one row on paper: with i = 4 the keys 0, 1, 2 have the cubes 1, 8, 27, which "
-        "sum to 36."
-    ),
+    hints=[
+        "Which tokens may the third token read, if its neighbour has a head already?",
+        (
+            "Work out one row on paper: with i = 4 the keys 0, 1, 2 have the cubes 1, 8, 27, "
+            "which sum to 36."
+        ),
+        "`cubes = (j <= i - 2) * (j + 1) ** 3`; divide each row by its sum, `clamp_min(1)`.",
+    ],
+    hidden=[(7,)],
 )
 def left_context(length):
     return table(
@@ -135,10 +145,18 @@ def divided_by_the_whole(length):
 
 @exercise(
     cases=[(4, "end"), (3, "start")],
-    hint=(
-        "Four tokens have the cubes 1, 8, 27, 64, which sum to 100: every row is 0.01, 0.08, "
-        "0.27, 0.64 or its mirror image."
-    ),
+    hints=[
+        "Does a row depend on the query at all?",
+        (
+            "Four tokens have the cubes 1, 8, 27, 64, which sum to 100: every row is 0.01, 0.08, "
+            "0.27, 0.64 or its mirror image."
+        ),
+        (
+            "Cubes of `torch.arange(1, length + 1)`, flipped for the start, divided by their sum, "
+            "repeated for all rows."
+        ),
+    ],
+    hidden=[(5, "start"), (2, "end")],
 )
 def toward_edge(length, edge):
     cubes = [(k + 1) ** 3 if edge == "end" else (length - k) ** 3 for k in range(length)]
@@ -196,10 +214,18 @@ def one_column(length, edge):
         (neighbour.definition(3, -1), torch.tensor([0, 1, 1, 2])),
         (toward_edge.definition(3, "end"), torch.tensor([0, 1, 1, 1, 2])),
     ],
-    hint=(
-        "Lay the words over the pieces first: piece i gives piece j what the word of i gives the "
-        "word of j. Then look at the row sums."
-    ),
+    hints=[
+        "How much does a row sum to, if the word that it looks at has two pieces?",
+        (
+            "Lay the words over the pieces first: piece i gives piece j what the word of i gives "
+            "the word of j. Then look at the row sums."
+        ),
+        (
+            "`laid = word_weights[words][:, words]`; divide each row by its sum, where the sum is "
+            "not 0."
+        ),
+    ],
+    hidden=[(neighbour.definition(4, 1), torch.tensor([0, 0, 1, 2, 2, 3]))],
 )
 def by_word(word_weights, words):
     return sum_to_one(table(len(words), lambda i, j: word_weights[words[i], words[j]]))

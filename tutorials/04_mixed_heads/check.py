@@ -15,10 +15,15 @@ def mask(length, allowed):
 
 @exercise(
     cases=[(5, 1), (6, 2), (3, 0)],
-    hint=(
-        "Row i is query i. With window 1 the middle rows have three keys that may be seen "
-        "(False), the first and the last row two."
-    ),
+    hints=[
+        "How far from the query is the last key that may be seen, and what does True mean?",
+        (
+            "Row i is query i. With window 1 the middle rows have three keys that may be seen "
+            "(False), the first and the last row two."
+        ),
+        "`(positions - positions[:, None]).abs() > window`.",
+    ],
+    hidden=[(7, 3), (2, 4)],
 )
 def local_mask(length, window):
     return mask(length, lambda i, j: i - window <= j <= i + window)
@@ -64,10 +69,15 @@ def other_side(length, window):
 
 @exercise(
     cases=[(4, "forward"), (5, "backward")],
-    hint=(
-        "Row i is query i. In a forward head the first word sees all words, the last word only "
-        "itself; backward is the mirror image."
-    ),
+    hints=[
+        "Which word may a forward head see from the last place?",
+        (
+            "Row i is query i. In a forward head the first word sees all words, the last word "
+            "only itself; backward is the mirror image."
+        ),
+        'Blocked is `j < i` for "forward" and `j > i` for "backward".',
+    ],
+    hidden=[(3, "backward"), (6, "forward")],
 )
 def directional_mask(length, direction):
     if direction == "forward":
@@ -110,10 +120,15 @@ def not_itself(length, direction):
 
 @exercise(
     cases=[("GLFB", 8, "all"), ("GL", 4, "last"), ("GLB", 8, "all"), ("GLF", 5, "last")],
-    hint=(
-        "Return one string with a letter for each head: the types in turn, from the beginning "
-        "again after the last, or the last one only."
-    ),
+    hints=[
+        "Which letter comes after the last one, in either way of repeating?",
+        (
+            "Return one string with a letter for each head: the types in turn, from the beginning "
+            "again after the last, or the last one only."
+        ),
+        ('For "last" append the last letter often enough; then `(types * num_heads)[:num_heads]`.'),
+    ],
+    hidden=[("GLFB", 6, "last"), ("G", 3, "all"), ("GLFB", 3, "last")],
 )
 def head_types(types, num_heads, repeat):
     letters = ""
@@ -220,10 +235,24 @@ NO_PADDING = torch.zeros(3, dtype=torch.bool)
             NO_PADDING,
         ),
     ],
-    hint=(
-        "For each head and query: a softmax over the keys that neither the head's mask nor "
-        "padding blocks; all zeros where none is left."
-    ),
+    hints=[
+        "Is padding what looks, or what is looked at: a row or a column?",
+        (
+            "For each head and query: a softmax over the keys that neither the head's mask nor "
+            "padding blocks; all zeros where none is left."
+        ),
+        (
+            "`blocked = masks | is_padding`; fill the scores with their lowest value, "
+            "`softmax(dim=-1)`, fill the weights with 0."
+        ),
+    ],
+    hidden=[
+        (
+            torch.tensor([[[0.5, -1.0], [2.0, 1.0]]]),
+            local_mask.definition(2, 0)[None],
+            torch.tensor([False, True]),
+        )
+    ],
 )
 def mixed_weights(scores, masks, is_padding):
     result = torch.zeros_like(scores)

@@ -43,10 +43,18 @@ def normalize(scores):
         (SCORES, 0 * WEIGHT, 0 * BIAS),
         (SCORES[:, :2], WEIGHT, BIAS),  # fewer queries than keys
     ],
-    hint=(
-        "One row at a time: the linear layer over the keys, tanh, minus the mean, divided by the "
-        "deviation, plus the row itself."
-    ),
+    hints=[
+        "Which axis counts the keys, and does a row see any other row?",
+        (
+            "One row at a time: the linear layer over the keys, tanh, minus the mean, divided by "
+            "the deviation, plus the row itself."
+        ),
+        (
+            "`mixed = torch.tanh(scores @ weight.T + bias)`; "
+            "`torch.nn.functional.layer_norm(mixed, mixed.shape[-1:]) + scores`."
+        ),
+    ],
+    hidden=[(SCORES[1:, 1:], WEIGHT.T, -BIAS)],
 )
 def step(scores, weight, bias):
     num_heads, num_rows, max_len = scores.shape
@@ -158,9 +166,18 @@ def tanh_last(scores, weight, bias):
 
 @exercise(
     cases=[(*SMALL, BIAS[:3], 1), (*SMALL, BIAS[:3], 3)],
-    hint="Layer 1 is one step away from the first scores, layer 2 two steps, and each step starts "
-    "where the one before ended. "
-    "Is `step` right already?",
+    hints=[
+        "How many steps lie between the first scores and layer 1?",
+        (
+            "Layer 1 is one step away from the first scores, layer 2 two steps, and each step "
+            "starts where the one before ended. Is `step` right already?"
+        ),
+        (
+            "Start with `first_scores`, and call `step` `layer` times on what the call before "
+            "returned."
+        ),
+    ],
+    hidden=[(SCORES, WEIGHT, BIAS, 2)],
 )
 def scores_of_layer(first_scores, weight, bias, layer):
     scores = first_scores
@@ -209,10 +226,18 @@ def block_future(scores):
 
 @exercise(
     cases=[(SQUARE, 3), (SQUARE[:1], 4), (-200 * SQUARE[1:], 4), (SCORES, 4)],
-    hint=(
-        "Query 0 sees key 0 only and gives it 1; query 1 shares 1 between keys 0 and 1 by "
-        "exp(score); every row sums to one."
-    ),
+    hints=[
+        "Which keys does the first token see, and what do the rows sum to after that?",
+        (
+            "Query 0 sees key 0 only and gives it 1; query 1 shares 1 between keys 0 and 1 by "
+            "exp(score); every row sums to one."
+        ),
+        (
+            "Cut `scores[:, :length, :length]`, fill `triu(1)` with `-torch.inf`, and take "
+            "`softmax(dim=-1)`."
+        ),
+    ],
+    hidden=[(SQUARE, 2)],
 )
 def layer_weights(scores, length):
     result = torch.zeros(len(scores), length, length)
@@ -300,10 +325,18 @@ def not_itself(scores, length):
 
 @exercise(
     cases=[(2, 3, 5), (6, 8, 256)],
-    hint=(
-        "Four things are learned: A_0, W, b and the layer norm. How many numbers is each, and "
-        "does every head or layer have its own?"
-    ),
+    hints=[
+        "Which of the learned parts does each layer have of its own?",
+        (
+            "Four things are learned: A_0, W, b and the layer norm. How many numbers is each, and "
+            "does every head or layer have its own?"
+        ),
+        (
+            "`num_heads * max_len**2`, and once: `max_len**2 + max_len` for the step, `2 * "
+            "max_len` for the norm."
+        ),
+    ],
+    hidden=[(1, 4, 7), (3, 1, 10)],
 )
 def count_recurrence(num_layers, num_heads, max_len):
     first_scores = num_heads * max_len * max_len

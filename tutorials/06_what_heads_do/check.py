@@ -28,10 +28,15 @@ SENTENCES = (
 
 @exercise(
     cases=[(weights,) for weights in SENTENCES],
-    hint=(
-        "Cross out the last row and the last column on paper. Of what is left, take the largest "
-        "number of each row, then their mean."
-    ),
+    hints=[
+        "In which rows and columns is the end mark?",
+        (
+            "Cross out the last row and the last column on paper. Of what is left, take the "
+            "largest number of each row, then their mean."
+        ),
+        "`weights[:, :-1, :-1].amax(dim=-1).mean(dim=-1)`.",
+    ],
+    hidden=[(SENTENCES[0].flip(0),)],
 )
 def confidence(weights):
     words = range(weights.shape[-1] - 1)  # the last position is the end mark
@@ -115,10 +120,18 @@ def shares(weights):
 
 @exercise(
     cases=[(MOSTLY_BEFORE,), (MOSTLY_AFTER,), (MOSTLY_ITSELF,), (TWO_AFTER,), (STRONG_BEFORE,)],
-    hint=(
-        "Write down key minus query for every row. Which number is most frequent? Of the rows "
-        "that have such a key, how many point to it?"
-    ),
+    hints=[
+        "How many queries of five have a token two places before them?",
+        (
+            "Write down key minus query for every row. Which number is most frequent? Of the rows "
+            "that have such a key, how many point to it?"
+        ),
+        (
+            "`moves = weights.argmax(dim=1) - torch.arange(n)`, its `mode()`, and divide the hits "
+            "by `n - abs(offset)`."
+        ),
+    ],
+    hidden=[(torch.eye(4).roll(1, dims=1),)],
 )
 def favourite_offset(weights):
     found = shares(weights)
@@ -230,10 +243,18 @@ def mean_of_it(count):
 
 @exercise(
     cases=[(PIECES, [0, 0, 1]), (MORE_PIECES, [0, 1, 1, 1, 2])],
-    hint=(
-        "Work out one number: what the first word gives to itself. Which weights lie between its "
-        "pieces, and of how many queries?"
-    ),
+    hints=[
+        "What is added and what is averaged: the pieces that look, or those looked at?",
+        (
+            "Work out one number: what the first word gives to itself. Which weights lie between "
+            "its pieces, and of how many queries?"
+        ),
+        (
+            "For all pieces i, j: `merged[words[i], words[j]] += weights[i, j] / "
+            "words.count(words[i])`."
+        ),
+    ],
+    hidden=[(MORE_PIECES, [0, 0, 1, 2])],
 )
 def merge_pieces(weights, words):
     return merged(weights, words, mean_of_it, all_of_it)
@@ -298,10 +319,18 @@ def points_to(weights, query, key):
         (ZERO_ROW, [(1, 0), (2, 0), (0, 1)]),
         (BOTH_WAYS, [(1, 2), (3, 0), (0, 1)]),
     ],
-    hint=(
-        "Go through the pairs one by one: where is the largest weight in the row of the first "
-        "word? Return a plain number."
-    ),
+    hints=[
+        "Where does a row of zeros point?",
+        (
+            "Go through the pairs one by one: where is the largest weight in the row of the first "
+            "word? Return a plain number."
+        ),
+        (
+            "Count pairs with `weights[query].max() > 0 and weights[query].argmax() == key`; "
+            "divide by their number."
+        ),
+    ],
+    hidden=[(BOTH_WAYS, [(2, 3), (0, 3), (1, 0), (3, 0)])],
 )
 def relation_accuracy(weights, pairs):
     return sum(1 for query, key in pairs if points_to(weights, query, key)) / len(pairs)
@@ -382,10 +411,18 @@ def points_into(weights, wanted):
 
 @exercise(
     cases=[(TO_RARE, [900, 12, 80, 7, 300]), (TWICE, [5, 60, 40, 5]), (TWICE, [70, 3, 9000, 70])],
-    hint=(
-        "Write down the two smallest different counts, then the places that have one of them. How "
-        "many rows are largest at such a place?"
-    ),
+    hints=[
+        "Which are the two smallest different counts, and at which places are they?",
+        (
+            "Write down the two smallest different counts, then the places that have one of them. "
+            "How many rows are largest at such a place?"
+        ),
+        (
+            "`rarest = torch.tensor(counts).unique()[:2]`; the mean of "
+            "`torch.isin(torch.tensor(counts)[weights.argmax(dim=1)], rarest)`."
+        ),
+    ],
+    hidden=[(TO_RARE, [3, 900, 80, 500, 40])],
 )
 def rare_share(weights, counts):
     two_smallest = sorted(set(counts))[:2]
@@ -472,10 +509,18 @@ def added_by(outputs, weight):
 
 @exercise(
     cases=[TWO_HEADS, THREE_HEADS],
-    hint=(
-        "Work out the first neuron of the layer: what does every neuron of every head add to it? "
-        "Hand its relevance on in these proportions."
-    ),
+    hints=[
+        "What share of a neuron does a head get that added a third of it?",
+        (
+            "Work out the first neuron of the layer: what does every neuron of every head add to "
+            "it? Hand its relevance on in these proportions."
+        ),
+        (
+            "`added = outputs[:, :, None] * weight`; `(added / added.sum(dim=(0, 1)) * "
+            "relevance).sum(dim=(1, 2))`."
+        ),
+    ],
+    hidden=[(THREE_HEADS[0] + 1.5, THREE_HEADS[1], THREE_HEADS[2])],
 )
 def head_relevance(outputs, weight, relevance):
     num_heads, head_dim = outputs.shape

@@ -48,10 +48,18 @@ def squeeze(uniform, log_alpha):
             torch.tensor([[0.2, 0.9], [0.35, 0.95], [0.5, 0.97], [0.7, 0.4], [0.3, 0.99]]),
         ),
     ],
-    hint=(
-        "Work out one draw on paper: u = 1/2 and log alpha = 0 have no noise, s = 1/2, and the "
-        "gate is 1/2. Then add one thing at a time."
-    ),
+    hints=[
+        "What is the gate for u = 1/2 and log alpha = 0, step by step?",
+        (
+            "Work out one draw on paper: u = 1/2 and log alpha = 0 have no noise, s = 1/2, and "
+            "the gate is 1/2. Then add one thing at a time."
+        ),
+        (
+            "`s = torch.sigmoid((torch.logit(uniform) + log_alpha) / TEMPERATURE)`, then `((1 + 2 "
+            "* EPSILON) * s - EPSILON).clamp(0, 1)`."
+        ),
+    ],
+    hidden=[(learned(0.2, 1.2, -0.6), torch.tensor([[0.4, 0.25, 0.7], [0.6, 0.15, 0.85]]))],
 )
 def hard_concrete(log_alpha, uniform):
     return table(
@@ -130,10 +138,15 @@ def turned_round(log_alpha, uniform):
 
 @exercise(
     cases=[(learned(-3.0, -1.0, 0.0, 0.5),), (learned(2.0, -0.4),)],
-    hint=(
-        "The gate is 0 while s <= epsilon / (1 + 2 epsilon) = 1/12. Solve the formula of s for u; "
-        "the chance of a larger u is 1 - u."
-    ),
+    hints=[
+        "For which s does the gate just leave 0?",
+        (
+            "The gate is 0 while s <= epsilon / (1 + 2 epsilon) = 1/12. Solve the formula of s "
+            "for u; the chance of a larger u is 1 - u."
+        ),
+        "`torch.sigmoid(log_alpha - TEMPERATURE * math.log(EPSILON / (1 + EPSILON)))`.",
+    ],
+    hidden=[(learned(1.1, -2.2, 0.1),)],
 )
 def chance_open(log_alpha):
     edge = EPSILON / (1 + 2 * EPSILON)  # of s: below it, the gate is 0
@@ -172,10 +185,15 @@ def edge_without_temperature(log_alpha):
         ([learned(1.5, -2.0, 0.3), learned(-0.5, 3.0)], 0.1),
         ([learned(0.4), learned(-1.0, 2.0), learned(0.0, 0.8, -3.0)], 2.0),
     ],
-    hint=(
-        "Every head pays price times its chance to be open, P(g != 0), whichever module it stands "
-        "in. Is `chance_open` right already?"
-    ),
+    hints=[
+        "Does a module with more heads pay more?",
+        (
+            "Every head pays price times its chance to be open, P(g != 0), whichever module it "
+            "stands in. Is `chance_open` right already?"
+        ),
+        "`price * sum(chance_open(log_alpha).sum() for log_alpha in log_alphas)`.",
+    ],
+    hidden=[([learned(-0.3, 0.9, 1.4)], 0.5)],
 )
 def penalty(log_alphas, price):
     total = torch.tensor(0.0)
@@ -232,10 +250,18 @@ LOG_ALPHA = torch.tensor([-3.0, -0.4, 0.0, 0.4, 1.0, 2.8])
 
 @exercise(
     cases=[(LOG_ALPHA, "sign"), (LOG_ALPHA[:5], "soft"), (LOG_ALPHA[3:], "soft")],
-    hint=(
-        "sign: 1 where log alpha is positive, else 0. soft: sigmoid, stretch, clip, and nothing "
-        "else."
-    ),
+    hints=[
+        "Which of the two rules gives a number between 0 and 1?",
+        (
+            "sign: 1 where log alpha is positive, else 0. soft: sigmoid, stretch, clip, and "
+            "nothing else."
+        ),
+        (
+            "`(log_alpha > 0).float()`, or `((1 + 2 * EPSILON) * torch.sigmoid(log_alpha) - "
+            "EPSILON).clamp(0, 1)`."
+        ),
+    ],
+    hidden=[(torch.tensor([-1.5, 0.9]), "soft"), (torch.tensor([-1.5, 0.9]), "sign")],
 )
 def test_gate(log_alpha, rule):
     gates = []

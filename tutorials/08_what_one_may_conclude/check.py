@@ -58,10 +58,27 @@ def interval(differences):
             np.array([[1, 1, 2], [1, 2, 0], [1, 2, 2], [1, 1, 1], [1, 0, 2]]),
         ),
     ],
-    hint=(
-        "Compare number by number: the difference, the two ends, p. The first one that is wrong "
-        "says where to look."
-    ),
+    hints=[
+        (
+            "Around which number do the resamples scatter, and around which would they by chance "
+            "alone?"
+        ),
+        (
+            "Compare number by number: the difference, the two ends, p. The first one that is "
+            "wrong says where to look."
+        ),
+        (
+            "`differences = second[samples].mean(axis=1) - first[samples].mean(axis=1)`; p counts "
+            "`abs(differences - differences.mean()) >= abs(observed)`."
+        ),
+    ],
+    hidden=[
+        (
+            np.array([2.0, 8.0, 5.0, 1.0]),
+            np.array([3.0, 7.5, 9.0, 2.0]),
+            np.array([[0, 1, 2, 3], [3, 3, 0, 1], [2, 2, 1, 0]]),
+        )
+    ],
 )
 def paired_bootstrap(first, second, samples):
     differences, observed = resampled(first, second, samples)
@@ -230,10 +247,21 @@ def deviation(numbers, lost=1):
         ),  # 2.920, that of three seeds, would say no
         (np.array([0.0, 0.0, 0.0, 0.0, 1.0]), 0.5, 2.132),  # the median would say yes
     ],
-    hint=(
-        "Write down mean - quantile * error and mean + quantile * error. Both must lie between "
-        "-margin and +margin."
-    ),
+    hints=[
+        "How far may the mean be from 0, in standard errors, on either side?",
+        (
+            "Write down mean - quantile * error and mean + quantile * error. Both must lie "
+            "between -margin and +margin."
+        ),
+        (
+            "`error = differences.std(ddof=1) / np.sqrt(len(differences))`; both `(mean + margin) "
+            "/ error > quantile` and `(margin - mean) / error > quantile`."
+        ),
+    ],
+    hidden=[
+        (np.array([0.2, -0.1, 0.15, 0.05]), 0.5, 2.353),
+        (np.array([0.2, -0.1, 0.15, 0.05]), 0.1, 2.353),
+    ],
 )
 def is_equivalent(differences, margin, quantile):
     error = deviation(differences) / math.sqrt(len(differences))
@@ -395,10 +423,18 @@ def decided(low, high, bound):
         (-1.0, 0.4, 1.0),
         (-2.0, -1.0, 1.0),
     ],
-    hint=(
-        "Draw a line with a mark at -margin and lay the interval over it. Is all of it to the "
-        "right, all of it to the left, or neither?"
-    ),
+    hints=[
+        "Which of the two ends decides that nothing too bad happened?",
+        (
+            "Draw a line with a mark at -margin and lay the interval over it. Is all of it to the "
+            "right, all of it to the left, or neither?"
+        ),
+        (
+            '"reproduced" if `low >= -margin`, "not reproduced" if `high < -margin`, else '
+            '"undecided".'
+        ),
+    ],
+    hidden=[(-0.5, 0.1, 0.5), (-0.6, -0.55, 0.5), (-0.6, 0.0, 0.5)],
 )
 def verdict(low, high, margin):
     return decided(low, high, -margin)

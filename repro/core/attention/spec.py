@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from repro.core.attention.variants import VARIANTS, imported, options_of, type_of
+from repro.core.attention.variants import VARIANTS, further, imported, options_of, type_of
 from repro.core.settings import NO_SUBLAYER, SITES, Count, ModelConfig, Share, check_heads, typed
 from repro.errors import InputError, check_kind, did_you_mean, shortened
 
@@ -29,11 +29,11 @@ def parse_variant(spec: str, where: str = "attention") -> tuple[str, dict[str, A
     ('gaussian', {'std': 0.5, 'centers': [-1, 1]})
 
     Raises:
-        InputError: the name is not registered, or the options are not literals.
+        InputError: the name is unknown, or the options are not literals.
     """
     name, bracket, _ = spec.partition("(")
     known = [*VARIANTS, NO_SUBLAYER]
-    if name not in known:
+    if name not in known and not further(name):
         raise InputError(where, f"unknown attention '{name}'", did_you_mean(name, known))
     if not bracket:
         return name, {}
@@ -146,6 +146,6 @@ def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list
     kinds = [type(layer) for layer in built] if isinstance(built, list) else []
     if len(kinds) != num_layers or not all(issubclass(kind, AttentionWeights) for kind in kinds):
         found = f"{len(built)} of them" if isinstance(built, list) else type(built).__name__
-        what = f"build returned {found} for {num_layers} layers"
-        raise InputError(VARIANTS[name], what, "return a list with an AttentionWeights a layer")
+        what, where = f"build returned {found} for {num_layers} layers", VARIANTS.get(name, name)
+        raise InputError(where, what, "return a list with an AttentionWeights a layer")
     return built

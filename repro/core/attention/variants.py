@@ -1,7 +1,6 @@
 """The registry of attention variants: name -> the module that builds it, one line each.
 
-A module is imported when its variant is built, so that a misspelt name is answered before torch is
-loaded.
+A module is imported when its variant is built: a misspelt name is answered before torch loads.
 """
 
 import inspect
@@ -22,7 +21,13 @@ VARIANTS = {
     "synthesizer": "repro.core.attention.synthesizer",
 }
 
+FURTHER: list[Any] = []  # name -> a module for a variant that is not above, or None
 PLAIN = (bool, int, float, str, dict, list, tuple, type(None))  # types of options
+
+
+def further(name: str) -> types.ModuleType | None:
+    """Return the module of a variant that is not in the registry; see `own_variants.py`."""
+    return next(filter(None, (find(name) for find in FURTHER if name not in VARIANTS)), None)
 
 
 def imported(name: str) -> types.ModuleType:
@@ -31,9 +36,9 @@ def imported(name: str) -> types.ModuleType:
     Raises:
         InputError: its file is not there, no Python, or has no `build`.
     """
-    module = VARIANTS[name]
+    module = VARIANTS.get(name, name)
     try:
-        found = import_module(module)
+        found = further(name) or import_module(module)
     except ModuleNotFoundError as error:
         if not f"{module}.".startswith(f"{error.name}."):  # its own imports are another matter
             raise
@@ -41,8 +46,8 @@ def imported(name: str) -> types.ModuleType:
         fix = "write its file, or correct the line in repro/core/attention/variants.py"
         raise InputError("VARIANTS", what, fix) from error
     except SyntaxError as error:
-        what = f"is no Python ({error.msg})"
-        raise InputError(f"{error.filename}:{error.lineno}", what, "correct that line") from error
+        where, what = f"{error.filename}:{error.lineno}", f"is no Python ({error.msg})"
+        raise InputError(where, what, "correct that line") from error
     if not callable(getattr(found, "build", None)):
         fix = "write build(stack): it returns a list with an AttentionWeights a layer"
         raise InputError(module, "has no function build", fix)
@@ -61,15 +66,15 @@ def options_of(name: str) -> dict[str, inspect.Parameter]:
     except NameError as error:
         what = f"a type that build names is not there ({error})"
         fix = "import it where Python does, not under `if TYPE_CHECKING`"
-        raise InputError(VARIANTS[name], what, fix) from error
+        raise InputError(VARIANTS.get(name, name), what, fix) from error
     except ValueError as error:
         fix = "write build(stack), and its options behind"
-        raise InputError(VARIANTS[name], "build takes no argument", fix) from error
+        raise InputError(VARIANTS.get(name, name), "build takes no argument", fix) from error
     for option in options:
         if option.kind not in (option.POSITIONAL_OR_KEYWORD, option.KEYWORD_ONLY):
             what = f"build takes '{option}', which cannot be given by name"
             fix = "write each option by itself, as in build(stack, slope: float = 1.0)"
-            raise InputError(VARIANTS[name], what, fix)
+            raise InputError(VARIANTS.get(name, name), what, fix)
     return {option.name: option for option in options}
 
 
@@ -82,17 +87,14 @@ def type_of(name: str, option: inspect.Parameter) -> Any:
     if option.annotation is option.empty and option.default in (option.empty, None):
         what = f"build does not say what its option '{option.name}' is"
         fix = f"write its type, as in `def build(stack, {option.name}: float = 1.0)`"
-        raise InputError(VARIANTS[name], what, fix)
+        raise InputError(VARIANTS.get(name, name), what, fix)
     if option.annotation is option.empty:
         return type(option.default)
     if not _is_checked(option.annotation):
         hint = inspect.formatannotation(option.annotation)
         what = f"build wants its option '{option.name}' as {hint}, which is not checked"
-        fix = (
-            "use bool, int, float, str, dict, a Literal, None, "
-            "or list[...] or tuple[..., ...] of one of them"
-        )
-        raise InputError(VARIANTS[name], what, fix)
+        fix = "use bool, int, float, str, dict, a Literal, None, or list or tuple[..., ...] of them"
+        raise InputError(VARIANTS.get(name, name), what, fix)
     return option.annotation
 
 

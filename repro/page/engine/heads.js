@@ -8,7 +8,7 @@ export const TITLES = {
   cross: "Cross attention",
 };
 
-const FIRST = 1; // the number of the first layer and head for people, as in `repro/core/numbering.py`
+const FIRST = 1; // of layers and heads for people, as in `repro/core/numbering.py`
 
 export const keyOf = ({ site, layer, head }) => `${site}.${layer}.${head}`;
 
@@ -19,4 +19,5 @@ export function headOf(key) {
 
 export const layerName = (layer) => `layer ${layer + FIRST}`;
 
-export const headName = ({ site, layer, head }) => `${TITLES[site]}, ${layerName(layer)}, head ${head + FIRST}`;
+export const headName = ({ site, layer, head }) =>
+  `${TITLES[site]}, ${layerName(layer)}, head ${head + FIRST}`;

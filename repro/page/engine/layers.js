@@ -4,7 +4,9 @@
 
 import { add, layerNorm, linear, relu } from "./tensor.js";
 
-/** The residual connection and layer norm around a sublayer; `tensor(name)` finds its parameters. */
+/**
+ * The residual connection and layer norm around a sublayer; `tensor(name)` finds its parameters.
+ */
 export class Residual {
   constructor(sublayer, norm, tensor) {
     Object.assign(this, { sublayer, isPre: norm === "pre" });
@@ -56,14 +58,17 @@ function attend(place, rows, attended, context, watch) {
 /** Read a whole sentence. `watch(site, weights)` is told where each head looked. */
 export function encoderLayer(layer, rows, context, watch) {
   const all = (entered) => layer.encoder_self.sublayer.project(entered);
-  rows = attend(layer.encoder_self, rows, all, context, (weights) => watch("encoder_self", weights));
+  rows = attend(layer.encoder_self, rows, all, context, (weights) =>
+    watch("encoder_self", weights),
+  );
   return feedForward(layer.feedForward, rows);
 }
 
 /**
  * Read further target tokens behind the cached ones.
  *
- * `cache.past` holds keys and values of the target so far, a row for each position, and `cache.source`
+ * `cache.past` holds keys and values of the target so far, a row for each position, and
+ * `cache.source`
  * those of the encoded source. The past that is returned is a new list of the same rows: hypotheses
  * that begin alike share them.
  */
@@ -75,8 +80,16 @@ export function decoderLayer(layer, rows, cache, context, watch) {
   };
   const { positions } = context;
   const future = (i, j) => j > positions[i];
-  rows = attend(layer.decoder_self, rows, extend, { ...context, blocked: future }, (weights) => watch("decoder_self", weights));
-  rows = attend(layer.cross, rows, () => cache.source, context, (weights) => watch("cross", weights));
+  rows = attend(layer.decoder_self, rows, extend, { ...context, blocked: future }, (weights) =>
+    watch("decoder_self", weights),
+  );
+  rows = attend(
+    layer.cross,
+    rows,
+    () => cache.source,
+    context,
+    (weights) => watch("cross", weights),
+  );
   return { rows: feedForward(layer.feedForward, rows), cache: { past, source: cache.source } };
 }
 

@@ -20,7 +20,8 @@ export function readModelFile(bytes) {
   if (headerEnd > bytes.length) throw new ModelFileError("the model file is cut short");
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, headerEnd)));
   const subwordsStart = headerEnd + 2 * header.numNumbers;
-  if (subwordsStart + header.subwordBytes !== bytes.length) throw new ModelFileError("the model file is cut short");
+  if (subwordsStart + header.subwordBytes !== bytes.length)
+    throw new ModelFileError("the model file is cut short");
 
   const numbers = fromHalf(view, headerEnd, header.numNumbers);
   return {
@@ -36,7 +37,8 @@ function tensorsOf(index, numbers) {
   const tensors = new Map();
   for (const [name, { start, shape }] of Object.entries(index)) {
     const size = shape.reduce((product, axis) => product * axis, 1);
-    if (!byStart.has(start)) byStart.set(start, { shape, data: numbers.subarray(start, start + size) });
+    if (!byStart.has(start))
+      byStart.set(start, { shape, data: numbers.subarray(start, start + size) });
     tensors.set(name, byStart.get(start));
   }
   return tensors;
@@ -54,7 +56,9 @@ function fromHalf(view, start, count) {
     const sign = bits & 0x8000 ? -1 : 1;
     const exponent = (bits >> 10) & 31;
     const fraction = (bits & 1023) / 1024;
-    values[bits] = exponent ? sign * 2 ** (exponent - 15) * (1 + fraction) : sign * 2 ** -14 * fraction;
+    values[bits] = exponent
+      ? sign * 2 ** (exponent - 15) * (1 + fraction)
+      : sign * 2 ** -14 * fraction;
   }
   const numbers = new Float32Array(count);
   for (let i = 0; i < count; i++) numbers[i] = values[view.getUint16(start + 2 * i, true)];

@@ -1,6 +1,7 @@
 // Multi-head attention around any variant: values, weighted sum, head factors, output projection.
 //
-// Vaswani et al. 2017, section 3.2.2. Everything here is the same for all variants; only `weights` differs.
+// Vaswani et al. 2017, section 3.2.2. Everything here is the same for all variants; only `weights`
+// differs.
 
 import { linear } from "./tensor.js";
 import { replaced } from "./attention/replaced.js";
@@ -42,10 +43,14 @@ export class MultiHeadAttention {
 
   /** Return this attention with one head changed: scaled, or with other weights. */
   changed({ head, factor = 1, pattern = null, forbidden = [] }) {
-    const factors = this.factors.map((before, number) => (number === head ? before * factor : before));
+    const factors = this.factors.map((before, number) =>
+      number === head ? before * factor : before,
+    );
     const isReplaced = pattern || forbidden.length;
     const embedDim = this.valueProj.shape[1];
-    const variant = isReplaced ? replaced(this.variant, embedDim, head, pattern, forbidden) : this.variant;
+    const variant = isReplaced
+      ? replaced(this.variant, embedDim, head, pattern, forbidden)
+      : this.variant;
     return new MultiHeadAttention(variant, this.valueProj, this.outProj, factors);
   }
 }
@@ -53,7 +58,8 @@ export class MultiHeadAttention {
 /**
  * Return the factors that Hard Concrete gates have at test time (Voita et al. 2019, section 6.1).
  *
- * By the rule `sign` a gate is open or shut, whichever is likelier; by `soft` it is what it is without noise.
+ * By the rule `sign` a gate is open or shut, whichever is likelier; by `soft` it is what it is
+ * without noise.
  */
 export function gateFactors(logAlpha, rule) {
   if (rule === "sign") return [...logAlpha].map((x) => (x > 0 ? 1 : 0));

@@ -15,11 +15,13 @@ export function normalizer({ charsmap, removeExtraBlanks }) {
   };
 }
 
-/** Cut bytes into what the table knows, longest first, and single characters; replace the former. */
+/**
+ * Cut bytes into what the table knows, longest first, and single characters; replace the former.
+ */
 function mapped(bytes, longestPrefix) {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // U+FEFF is a character here
   const parts = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const found = longestPrefix(bytes, at);
     const length = found ? found.length : characterLength(bytes[at]);
     parts.push(found ? found.text : decoder.decode(bytes.subarray(at, at + length)));
@@ -29,7 +31,8 @@ function mapped(bytes, longestPrefix) {
 }
 
 /** Return how many bytes a character of UTF-8 has, from its first one. */
-export const characterLength = (first) => (first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4);
+export const characterLength = (first) =>
+  first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 
 /** Put a mark before the text and in place of every blank; drop blanks that say nothing. */
 function markBlanks(parts, removeExtraBlanks) {
@@ -72,7 +75,8 @@ function trieOf(charsmap) {
         found = { length: at + 1 - start, start: textStart };
       }
     }
-    if (found) found.text = decoder.decode(texts.subarray(found.start, texts.indexOf(0, found.start)));
+    if (found)
+      found.text = decoder.decode(texts.subarray(found.start, texts.indexOf(0, found.start)));
     return found;
   };
 }

@@ -41,11 +41,17 @@ export const BYTE = 6;
 
 /** Return the pieces of a sentencepiece model, with its way of normalising text. */
 export function readSubwordModel(bytes) {
-  const model = { pieces: [], byteFallback: false, charsmap: new Uint8Array(0), removeExtraBlanks: true };
+  const model = {
+    pieces: [],
+    byteFallback: false,
+    charsmap: new Uint8Array(0),
+    removeExtraBlanks: true,
+  };
   for (const [field, value] of fieldsOf(bytes)) {
     if (field === 1) model.pieces.push(readPiece(value));
     else if (field === 2) {
-      for (const [number, setting] of fieldsOf(value)) if (number === 35) model.byteFallback = setting === 1;
+      for (const [number, setting] of fieldsOf(value))
+        if (number === 35) model.byteFallback = setting === 1;
     } else if (field === 3) {
       for (const [number, setting] of fieldsOf(value)) {
         if (number === 2) model.charsmap = setting;

@@ -29,8 +29,13 @@ export function nextLogProbs(model, row) {
  * the best extensions so far were ends and no living prefix outranks the best hypothesis, or at the
  * length limit, where every prefix is ended.
  */
-export function search(model, src, { beam = 5, alpha = 1, penalty = "length", extraTokens = 50, maxTokens = Infinity } = {}) {
-  const rank = (logProb, length) => Math.fround(logProb / (penalty === "wu" ? (5 + length) / 6 : length) ** alpha);
+export function search(
+  model,
+  src,
+  { beam = 5, alpha = 1, penalty = "length", extraTokens = 50, maxTokens = Infinity } = {},
+) {
+  const rank = (logProb, length) =>
+    Math.fround(logProb / (penalty === "wu" ? (5 + length) / 6 : length) ** alpha);
   const limit = Math.min(src.length + extraTokens, maxTokens);
   let best = { ids: [], score: -Infinity, cut: false, logProbs: [] };
   let prefixes = [{ ids: [], last: BOS, score: 0, logProbs: [], state: model.start(src) }];
@@ -45,7 +50,12 @@ export function search(model, src, { beam = 5, alpha = 1, penalty = "length", ex
       const wantsEnd = logProbs[EOS] >= logProbs[tokens[beam - 1]];
       const score = rank(Math.fround(prefix.score + logProbs[EOS]), length);
       if ((wantsEnd || atLimit) && score > best.score) {
-        best = { ids: prefix.ids, score, cut: !wantsEnd, logProbs: [...prefix.logProbs, logProbs[EOS]] };
+        best = {
+          ids: prefix.ids,
+          score,
+          cut: !wantsEnd,
+          logProbs: [...prefix.logProbs, logProbs[EOS]],
+        };
       }
       for (const token of tokens) {
         const total = Math.fround(prefix.score + logProbs[token]);

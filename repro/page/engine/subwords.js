@@ -115,7 +115,7 @@ export class Subwords {
 /** Decode UTF-8; every byte that belongs to no character becomes U+FFFD. */
 function decodeLeniently(bytes) {
   let text = "";
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     let length = 4;
     for (; length > 0; length--) {
       try {

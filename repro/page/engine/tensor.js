@@ -14,8 +14,14 @@ export function linear(rows, { shape: [outputs, inputs], data }, bias = null) {
     const result = new Float32Array(outputs);
     let out = 0;
     for (; out + 3 < outputs; out += 4) {
-      let a = 0, b = 0, c = 0, d = 0;
-      const atA = out * inputs, atB = atA + inputs, atC = atB + inputs, atD = atC + inputs;
+      let a = 0,
+        b = 0,
+        c = 0,
+        d = 0;
+      const atA = out * inputs,
+        atB = atA + inputs,
+        atC = atB + inputs,
+        atD = atC + inputs;
       for (let i = 0; i < inputs; i++) {
         const x = row[i];
         a += x * data[atA + i];
@@ -54,7 +60,8 @@ export function dot(x, y, start, count) {
 /** Return each row with mean 0 and variance 1, scaled and moved (Ba, Kiros, Hinton 2016). */
 export function layerNorm(rows, weight, bias) {
   return rows.map((row) => {
-    let mean = 0, variance = 0;
+    let mean = 0,
+      variance = 0;
     for (const x of row) mean += x;
     mean /= row.length;
     for (const x of row) variance += (x - mean) ** 2;
@@ -70,8 +77,10 @@ export function layerNorm(rows, weight, bias) {
  */
 export function maskedSoftmax(scores, isBlocked) {
   const weights = new Float32Array(scores.length);
-  let highest = -Infinity, total = 0;
-  for (let j = 0; j < scores.length; j++) if (!isBlocked(j) && scores[j] > highest) highest = scores[j];
+  let highest = -Infinity,
+    total = 0;
+  for (let j = 0; j < scores.length; j++)
+    if (!isBlocked(j) && scores[j] > highest) highest = scores[j];
   for (let j = 0; j < scores.length; j++) {
     if (!isBlocked(j)) total += weights[j] = Math.exp(scores[j] - highest);
   }
@@ -81,7 +90,8 @@ export function maskedSoftmax(scores, isBlocked) {
 
 /** Return the logarithm of the softmax of a row. */
 export function logSoftmax(scores) {
-  let highest = -Infinity, total = 0;
+  let highest = -Infinity,
+    total = 0;
   for (const score of scores) if (score > highest) highest = score;
   for (const score of scores) total += Math.exp(score - highest);
   const logTotal = highest + Math.log(total);

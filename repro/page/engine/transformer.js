@@ -8,7 +8,11 @@ import { FeedForward, Residual, decoderLayer, encoderLayer } from "./layers.js";
 import { MultiHeadAttention, gateFactors } from "./multihead.js";
 import { add, layerNorm, linear } from "./tensor.js";
 
-const SUBLAYER = { encoder_self: "self_attention", decoder_self: "self_attention", cross: "cross_attention" };
+const SUBLAYER = {
+  encoder_self: "self_attention",
+  decoder_self: "self_attention",
+  cross: "cross_attention",
+};
 
 const ignore = () => {};
 
@@ -48,7 +52,12 @@ export class Transformer {
     const factors = gated_sites.includes(site)
       ? gateFactors(inner("gate.log_alpha").data, gate_rule)
       : Array(variant.numHeads).fill(1);
-    const sublayer = new MultiHeadAttention(variant, inner("value_proj.weight"), inner("out_proj.weight"), factors);
+    const sublayer = new MultiHeadAttention(
+      variant,
+      inner("value_proj.weight"),
+      inner("out_proj.weight"),
+      factors,
+    );
     return new Residual(sublayer, this.config.norm, at(name));
   }
 
@@ -59,7 +68,10 @@ export class Transformer {
     return new Residual(sublayer, this.config.norm, at(`${layer}.feed_forward`));
   }
 
-  /** Return all heads as { site, layer, head, factor }; a factor of 0 is a gate that training has shut. */
+  /**
+   * Return all heads as { site, layer, head, factor }; a factor of 0 is a gate that training has
+   * shut.
+   */
   heads() {
     const stacks = { encoder_self: this.encoder, decoder_self: this.decoder, cross: this.decoder };
     return SITES.flatMap((site) =>
@@ -70,18 +82,25 @@ export class Transformer {
     );
   }
 
-  /** Return this model with some heads changed; see `MultiHeadAttention.changed`. This one stays as it is. */
+  /**
+   * Return this model with some heads changed; see `MultiHeadAttention.changed`. This one stays as
+   * it is.
+   */
   changed(changes) {
-    const model = Object.assign(Object.create(Transformer.prototype), this);
-    model.encoder = [...this.encoder];
-    model.decoder = [...this.decoder];
-    for (const change of changes) {
-      const stack = change.site === "encoder_self" ? model.encoder : model.decoder;
-      const place = stack[change.layer][change.site];
-      const changedPlace = place.with(place.sublayer.changed(change));
-      stack[change.layer] = { ...stack[change.layer], [change.site]: changedPlace };
-    }
-    return model;
+    return changes.reduce(
+      (model, change) =>
+        model.withSublayer(change.site, change.layer, (sublayer) => sublayer.changed(change)),
+      this,
+    );
+  }
+
+  /** Return this model with what `change` makes of one attention sublayer. */
+  withSublayer(site, layer, change) {
+    const name = site === "encoder_self" ? "encoder" : "decoder";
+    const stack = [...this[name]];
+    const place = stack[layer][site];
+    stack[layer] = { ...stack[layer], [site]: place.with(change(place.sublayer)) };
+    return Object.assign(Object.create(Transformer.prototype), this, { [name]: stack });
   }
 
   /** Encode source ids: a row for each. `watch(site, layer, weights)` is told where heads look. */
@@ -102,28 +121,43 @@ export class Transformer {
     return this.startFrom(this.encode(ids));
   }
 
-  /** Get ready to decode: project the encoded source, once for the sentence, and begin with no past. */
+  /**
+   * Get ready to decode: project the encoded source, once for the sentence, and begin with no past.
+   */
   startFrom(encoded) {
-    const caches = this.decoder.map(({ cross }) => ({ past: null, source: cross && cross.sublayer.project(encoded) }));
+    const caches = this.decoder.map(({ cross }) => ({
+      past: null,
+      source: cross && cross.sublayer.project(encoded),
+    }));
     return { caches, length: 0 };
   }
 
-  /** Read target ids that continue a state; return the last layer's rows, and the state after them. */
+  /**
+   * Read target ids that continue a state; return the last layer's rows, and the state after them.
+   */
   decode(state, ids, watch = ignore) {
     const positions = ids.map((_, i) => state.length + i);
     const context = { positions, words: null, blocked: () => false };
     let rows = this.embed(this.targetName(), ids, positions, this.config.decoder_positions);
     const caches = this.decoder.map((layer, l) => {
-      const step = decoderLayer(layer, rows, state.caches[l], context, (site, weights) => watch(site, l, weights));
+      const step = decoderLayer(layer, rows, state.caches[l], context, (site, weights) =>
+        watch(site, l, weights),
+      );
       rows = step.rows;
       return step.cache;
     });
-    return { rows: this.lastNorm("decoder_norm", rows), state: { caches, length: state.length + ids.length } };
+    return {
+      rows: this.lastNorm("decoder_norm", rows),
+      state: { caches, length: state.length + ids.length },
+    };
   }
 
   /** Return the scores of the next token after each row of the decoder. */
   output(rows) {
-    return linear(rows, this.tensor(this.config.tie_embeddings ? "source_embedding.weight" : "output.weight"));
+    return linear(
+      rows,
+      this.tensor(this.config.tie_embeddings ? "source_embedding.weight" : "output.weight"),
+    );
   }
 
   targetName() {
@@ -136,10 +170,18 @@ export class Transformer {
   }
 
   embed(name, ids, positions, hasPositions) {
-    const { data, shape: [, width] } = this.tensor(name);
+    const {
+      data,
+      shape: [, width],
+    } = this.tensor(name);
     const scale = Math.sqrt(width);
     const rows = ids.map((id) => data.slice(id * width, (id + 1) * width).map((x) => x * scale));
-    return hasPositions ? add(rows, positions.map((position) => sinusoids(position, width))) : rows;
+    return hasPositions
+      ? add(
+          rows,
+          positions.map((position) => sinusoids(position, width)),
+        )
+      : rows;
   }
 }
 

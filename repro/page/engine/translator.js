@@ -21,7 +21,9 @@ export class Translator {
 
   /** Return this translator with some heads changed; see `MultiHeadAttention.changed`. */
   changed(changes) {
-    return Object.assign(Object.create(Translator.prototype), this, { model: this.model.changed(changes) });
+    return Object.assign(Object.create(Translator.prototype), this, {
+      model: this.model.changed(changes),
+    });
   }
 
   /** Return the ids of a sentence as the model reads them. */
@@ -47,7 +49,9 @@ export class Translator {
   checkLength(src) {
     const most = this.header.max_source ?? Infinity;
     if (src.length > most) {
-      throw new InputError(`The sentence has ${src.length} tokens; this model reads ${most}. Shorten it.`);
+      throw new InputError(
+        `The sentence has ${src.length} tokens; this model reads ${most}. Shorten it.`,
+      );
     }
   }
 
@@ -56,7 +60,8 @@ export class Translator {
   }
 
   /**
-   * Return where each head looks, while given source ids are read and a given translation is written.
+   * Return where each head looks, while given source ids are read and a given translation is
+   * written.
    *
    * site -> [layer] -> [head][query] -> Float32Array over the keys.
    */

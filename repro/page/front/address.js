@@ -3,8 +3,14 @@
 const PAUSE = 250; // milliseconds; browsers let a page write its address only so often
 
 export class Address {
+  /** `isOurs`: whether the address of the page is for this state at all. */
+  constructor(isOurs = false) {
+    this.isOurs = isOurs;
+  }
+
   /** Write a state's link into the address, a little later. */
   keep(link) {
+    if (!this.isOurs) return;
     clearTimeout(this.writing);
     this.writing = setTimeout(() => {
       try {
@@ -21,6 +27,7 @@ export class Address {
       await navigator.clipboard.writeText(`${location.href.split("#")[0]}#${link}`);
       return "The link is copied.";
     } catch {
+      if (!this.isOurs) return "The browser does not allow this page to copy.";
       location.hash = link;
       return "The link is in the address bar.";
     }

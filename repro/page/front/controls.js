@@ -4,22 +4,31 @@ import { add } from "./dom.js";
 
 const TYPING_PAUSE = 200; // milliseconds without a key, before a sentence is read
 
-function button(parent, text, action) {
+export function button(parent, text, action) {
   const node = add(parent, "button", "rp-button", text, { type: "button" });
   node.addEventListener("click", action);
   return node;
 }
 
 export class SentenceControls {
-  /** `actions`: model(name), sentence(text) and another(). The model is a choice where there are several. */
+  /**
+   * `actions`: model(name), sentence(text) and another(). The model is a choice where there are
+   * several.
+   */
   constructor(root, models, actions) {
-    const row = add(root, "div", "rp-top");
+    this.root = add(root, "div", "rp-top");
+    const row = this.root;
     if (models.length > 1) {
       this.choice = add(row, "select", "rp-choice", "", { "aria-label": "model" });
       for (const { name, title } of models) add(this.choice, "option", "", title, { value: name });
       this.choice.addEventListener("change", () => actions.model(this.choice.value));
     }
-    const attributes = { type: "text", "aria-label": "sentence to translate", autocomplete: "off", spellcheck: "false" };
+    const attributes = {
+      type: "text",
+      "aria-label": "sentence to translate",
+      autocomplete: "off",
+      spellcheck: "false",
+    };
     this.field = add(row, "input", "rp-field", "", attributes);
     this.field.addEventListener("input", () => {
       clearTimeout(this.typing);
@@ -43,17 +52,24 @@ const LABELS = {
   picture: "copy picture",
 };
 
-export class HeadButtons {
+export class ActionBar {
   /** `actions`: a function for each button. */
   constructor(root, actions) {
-    const row = add(root, "div", "rp-buttons");
+    this.root = add(root, "div", "rp-buttons");
     this.buttons = {};
-    for (const [name, label] of Object.entries(LABELS)) this.buttons[name] = button(row, label, actions[name]);
+    for (const [name, label] of Object.entries(LABELS)) {
+      this.buttons[name] = button(this.root, label, actions[name]);
+    }
     this.buttons.worst.classList.add("rp-main");
   }
 
   /** Say which buttons would do something. */
   enable(possible) {
     for (const [name, is] of Object.entries(possible)) this.buttons[name].disabled = !is;
+  }
+
+  /** Show only those buttons that the tab has. */
+  offer(offered) {
+    for (const [name, is] of Object.entries(offered)) this.buttons[name].hidden = !is;
   }
 }

@@ -1,27 +1,39 @@
 // The page's side of the worker: send a question, and get its answers until a newer one is asked.
 
-/** Start a worker from the text of its script. `hear`: a function for each kind of message. */
 export class EngineClient {
-  constructor(script, hear) {
-    const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-    this.worker = new Worker(address);
-    this.tickets = {};
+  /** Start a worker from the text of its script; `stopped(message)` is told if it breaks. */
+  constructor(script, stopped) {
+    this.address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+    this.worker = new Worker(this.address);
+    this.count = 0;
+    this.newest = new Map(); // topic -> the last question: { ticket, hear }
     this.worker.onmessage = ({ data }) => {
-      const { kind, ticket } = data;
-      if (ticket !== undefined && this.tickets[ticket.split(" ")[0]] !== ticket) return; // outdated
-      hear[kind](data);
+      for (const { ticket, hear } of [...this.newest.values()]) {
+        if (ticket === data.ticket) hear[data.kind]?.(data);
+      }
     };
-    this.worker.onerror = (event) => hear.refused({ message: `The engine stopped: ${event.message}` });
+    this.worker.onerror = (event) => stopped(`The engine stopped: ${event.message}`);
   }
 
-  load(name, text) {
-    this.worker.postMessage({ kind: "load", name, text });
+  /**
+   * Ask something; answers to an earlier question of the same topic are dropped from now on.
+   *
+   * `hear`: a function for each kind of answer.
+   */
+  ask(topic, question, hear) {
+    this.count += 1;
+    this.newest.set(topic, { ticket: this.count, hear });
+    this.worker.postMessage({ ticket: this.count, ...question });
   }
 
-  /** Ask something; answers to an earlier question of the same topic are dropped from now on. */
-  ask(topic, question) {
-    const number = Number(this.tickets[topic]?.split(" ")[1] ?? 0) + 1;
-    this.tickets[topic] = `${topic} ${number}`;
-    this.worker.postMessage({ ticket: this.tickets[topic], ...question });
+  /** Hear no more answers of a topic. */
+  forget(topic) {
+    this.newest.delete(topic);
+  }
+
+  stop() {
+    this.newest.clear();
+    this.worker.terminate();
+    URL.revokeObjectURL(this.address);
   }
 }

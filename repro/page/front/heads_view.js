@@ -1,4 +1,5 @@
-// All heads as squares, one grid a site: a row a layer. The warmer a square, the more the sentence needs it.
+// All heads as squares, one grid a site: a row a layer. The warmer a square, the more the sentence
+// needs it.
 
 import { SITES, TITLES, headName, headOf, keyOf, layerName } from "../engine/heads.js";
 import { add } from "./dom.js";
@@ -6,10 +7,10 @@ import { add } from "./dom.js";
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export class HeadsView {
-  /** `actions`: toggle(key), look(key). */
-  constructor(root, actions) {
+  /** `actions`: press(key), look(key). `looksByHover`: whether the mouse need not press. */
+  constructor(root, actions, looksByHover = true) {
     this.root = add(root, "div", "rp-sites");
-    this.actions = actions;
+    Object.assign(this, { actions, looksByHover });
     this.squares = new Map();
   }
 
@@ -18,7 +19,10 @@ export class HeadsView {
     this.root.replaceChildren();
     this.squares.clear();
     for (const site of SITES) {
-      const grid = add(this.root, "div", "rp-site", "", { role: "group", "aria-label": TITLES[site] });
+      const grid = add(this.root, "div", "rp-site", "", {
+        role: "group",
+        "aria-label": TITLES[site],
+      });
       add(grid, "h2", "rp-title", TITLES[site]);
       const here = heads.filter((head) => head.site === site);
       for (const layer of new Set(here.map((head) => head.layer))) {
@@ -37,8 +41,10 @@ export class HeadsView {
     const node = add(row, "button", "rp-head", "", { type: "button", tabindex: "-1" });
     node.disabled = !head.factor; // a gate that training has shut
     this.squares.set(key, { node, head });
-    node.addEventListener("click", () => this.actions.toggle(key));
-    node.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && this.actions.look(key));
+    node.addEventListener("click", () => this.actions.press(key));
+    node.addEventListener("pointerenter", ({ pointerType }) => {
+      if (pointerType === "mouse" && this.looksByHover) this.actions.look(key);
+    });
     node.addEventListener("focus", () => {
       for (const other of this.squares.values()) other.node.tabIndex = other.node === node ? 0 : -1;
       this.actions.look(key);
@@ -46,7 +52,9 @@ export class HeadsView {
     node.addEventListener("keydown", (event) => this.move(event, key));
   }
 
-  /** Go to the neighbour in the direction of an arrow key; past the last head comes the next site. */
+  /**
+   * Go to the neighbour in the direction of an arrow key; past the last head comes the next site.
+   */
   move(event, key) {
     if (!(event.key in MOVES)) return;
     event.preventDefault();
@@ -59,21 +67,35 @@ export class HeadsView {
     next?.node.focus();
   }
 
-  /** `off`: keys; `losses`: key -> nats, of those that are measured already. */
-  draw({ off, focus }, losses) {
+  /**
+   * `off`, `pressed`: keys; `patterns`: by the key of a head that has one; `losses`: key -> nats,
+   * of
+   * those that are measured already.
+   */
+  draw(heads, { off, pressed, patterns, focus }, losses) {
+    if (this.heads !== heads) this.layOut(heads);
+    this.heads = heads;
     const most = Math.max(0.1, ...losses.values());
     for (const [key, { node, head }] of this.squares) {
       const nats = losses.get(key);
       const isOff = off.includes(key);
-      const isShut = !head.factor;
+      const [shown, said] = this.stateOf(head, isOff, key in patterns, nats);
       node.style.setProperty("--share", Math.max(0, nats ?? 0) / most);
-      node.textContent = isShut ? "–" : isOff ? "off" : nats === undefined ? "" : nats.toFixed(1).replace("-0.0", "0.0");
+      node.textContent = shown;
       node.classList.toggle("rp-off", isOff);
+      node.classList.toggle("rp-replaced", key in patterns);
       node.classList.toggle("rp-focus", key === focus);
-      node.setAttribute("aria-pressed", isOff);
+      node.setAttribute("aria-pressed", pressed.includes(key));
       const needed = nats === undefined ? "" : `, needed ${nats.toFixed(1)} nats`;
-      const state = isShut ? ", shut by training" : isOff ? ", off" : "";
-      node.setAttribute("aria-label", `${headName(head)}${state}${needed}`);
+      node.setAttribute("aria-label", `${headName(head)}${said}${needed}`);
     }
+  }
+
+  /** Return what a square shows, and what is said of it. */
+  stateOf(head, isOff, isReplaced, nats) {
+    if (!head.factor) return ["–", ", shut by training"];
+    if (isOff) return ["off", ", off"];
+    const number = nats === undefined ? "" : nats.toFixed(1).replace("-0.0", "0.0");
+    return isReplaced ? [`${number}*`, ", replaced"] : [number, ""];
   }
 }

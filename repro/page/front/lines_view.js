@@ -15,7 +15,11 @@ export function sidesOf(site, { source, target, written }) {
 export class LinesView {
   constructor(root) {
     this.chosen = null; // a word below whose lines alone are drawn
-    this.scroll = add(root, "div", "rp-lines", "", { tabindex: "0", role: "group", "aria-label": "where the head looks" });
+    this.scroll = add(root, "div", "rp-lines", "", {
+      tabindex: "0",
+      role: "group",
+      "aria-label": "where the head looks",
+    });
     this.above = add(this.scroll, "div", "rp-tokens");
     this.picture = this.scroll.appendChild(svg("svg", { height: HEIGHT, "aria-hidden": "true" }));
     this.below = add(this.scroll, "div", "rp-tokens");
@@ -59,7 +63,10 @@ export class LinesView {
       return box.left + box.width / 2 - left;
     };
     const [above, below] = [this.above, this.below].map((row) => [...row.children].map(middle));
-    this.picture.setAttribute("width", Math.max(this.above.scrollWidth, this.below.scrollWidth, 10));
+    this.picture.setAttribute(
+      "width",
+      Math.max(this.above.scrollWidth, this.below.scrollWidth, 10),
+    );
     this.picture.replaceChildren(...linesOf(this.rows, above, below, HEIGHT, this.chosen));
   }
 }
@@ -72,7 +79,13 @@ export function linesOf(rows, above, below, height, chosen = null) {
     row.forEach((weight, key) => {
       if (weight < FAINTEST) return;
       const place = { x1: below[query], y1: height, x2: above[key], y2: 0 };
-      lines.push(svg("line", { ...place, "stroke-opacity": Math.min(1, 0.15 + weight).toFixed(2), "stroke-width": (1 + 5 * weight).toFixed(1) }));
+      lines.push(
+        svg("line", {
+          ...place,
+          "stroke-opacity": Math.min(1, 0.15 + weight).toFixed(2),
+          "stroke-width": (1 + 5 * weight).toFixed(1),
+        }),
+      );
     });
   });
   return lines;

@@ -8,7 +8,8 @@ const MOST_WORDS = 2;
 /** Return what is strange about a sentence and its translation. */
 function notesOf({ unknown = [], strange = [], cut = false }) {
   const notes = [];
-  if (unknown.length) notes.push(`never seen by this model: ${unknown.slice(0, MOST_CHARACTERS).join(" ")}`);
+  if (unknown.length)
+    notes.push(`never seen by this model: ${unknown.slice(0, MOST_CHARACTERS).join(" ")}`);
   for (const { word, pieces } of strange.slice(0, MOST_WORDS)) {
     notes.push(`“${word}” is not one of its usual words; it reads ${pieces.join(" + ")}`);
   }
@@ -19,16 +20,21 @@ function notesOf({ unknown = [], strange = [], cut = false }) {
 /**
  * Return the line below the translation.
  *
- * `off` of `open` heads are switched off; `measured`: how many are measured so far, null if all are.
+ * `off` of `open` heads are switched off; `measured`: how many are measured so far, null if all
+ * are.
  * `message`: what was just done; `found`: see the worker's answer to `translate`.
  */
-export function statusOf({ off, open, measured }, message, found) {
+export function statusOf({ off, replaced, open, measured }, message, found) {
   const state = off ? [`${off} of ${open} heads off`] : [];
-  if (measured !== null) state.push(`measuring what the sentence needs: ${measured} of ${open} heads`);
+  if (replaced) state.push(`${replaced} ${replaced === 1 ? "head" : "heads"} replaced`);
+  if (measured !== null)
+    state.push(`measuring what the sentence needs: ${measured} of ${open} heads`);
   return [message, ...notesOf(found), ...state].filter(Boolean).join(" · ");
 }
 
-/** Return what is said of the head in focus; `nats`: what the sentence loses without it, if known. */
+/**
+ * Return what is said of the head in focus; `nats`: what the sentence loses without it, if known.
+ */
 export function captionOf(key, nats, isOff, asks) {
   const needed = nats === undefined ? "." : `: ${costOf(nats)}`;
   const where = `Below, the words as each ${asks}; above, where the head looks.`;
@@ -40,5 +46,6 @@ function costOf(nats) {
   if (nats < 0.05) return "this sentence does without it.";
   const factor = Math.exp(nats);
   const times = factor < 10 ? factor.toFixed(1) : Math.round(factor).toLocaleString("en");
-  return `without it alone, this translation is ${times} times less likely (${nats.toFixed(1)} nats).`;
+  const cost = `${times} times less likely (${nats.toFixed(1)} nats)`;
+  return `without it alone, this translation is ${cost}.`;
 }

@@ -1,16 +1,19 @@
-// The translation: every word with its probability; words that the whole model does not write are marked.
+// The translation: every word with its probability; words that the whole model does not write are
+// marked.
 
 import { add } from "./dom.js";
 
 export class TranslationView {
   constructor(root) {
-    this.words = add(root, "p", "rp-translation", "", { "aria-live": "polite" });
-    this.whole = add(root, "p", "rp-whole");
+    this.root = add(root, "div", "rp-result");
+    this.words = add(this.root, "p", "rp-translation", "", { "aria-live": "polite" });
+    this.whole = add(this.root, "p", "rp-whole");
   }
 
   /** `words`: [{ text, probability }]; `whole`: those of the model with all its heads, or null. */
   draw(words, whole, language) {
-    if (this.drawn?.words === words && this.drawn.whole === whole) return; // so that it is read out once
+    // Drawn anew it would be read out anew.
+    if (this.drawn?.words === words && this.drawn.whole === whole) return;
     this.drawn = { words, whole };
     this.words.lang = language;
     const usual = new Set((whole ?? words).map(({ text }) => bare(text)));
@@ -24,8 +27,11 @@ export class TranslationView {
       add(word, "span", "rp-number", percent(probability));
     }
     if (!words.length) add(this.words, "span", "rp-hint", "(no words)");
-    const isBroken = whole && whole.map(({ text }) => text).join(" ") !== words.map(({ text }) => text).join(" ");
-    this.whole.textContent = isBroken ? `with all heads: ${whole.map(({ text }) => text).join(" ")}` : " ";
+    const isBroken =
+      whole && whole.map(({ text }) => text).join(" ") !== words.map(({ text }) => text).join(" ");
+    this.whole.textContent = isBroken
+      ? `with all heads: ${whole.map(({ text }) => text).join(" ")}`
+      : " ";
   }
 }
 

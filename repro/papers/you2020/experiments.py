@@ -1,13 +1,15 @@
 """The systems and experiments of the paper."""
 
 import math
+from functools import cache
 
 import torch
 
 from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
 from repro.core.attention.patterns import gaussian_density
-from repro.core.config import SELF_SITES
+from repro.core.config import SELF_SITES, DataConfig
+from repro.data.sizes import corpus_statistics
 from repro.markdown import table
 from repro.papers import Experiment
 from repro.papers.figures import (
@@ -27,6 +29,7 @@ from repro.papers.speed import speed_table
 from repro.papers.suites import (
     accuracy_by_distance_table,
     accuracy_by_type_table,
+    has_german_pairs,
     published_pairs_table,
 )
 from repro.papers.tables import (
@@ -36,9 +39,9 @@ from repro.papers.tables import (
     render_available,
     score_table,
 )
-from repro.presets import SCALES
 from repro.records.head_tables import sentences_measured
 from repro.records.sentences import REFERENCE_WORDS
+from repro.scales import SCALES, Scales
 
 NAME = "you2020"
 BASE, HC_SA, HC_ALL, SH_X = Setting("base"), Setting("hc-sa"), Setting("hc-all"), Setting("sh-x")
@@ -74,15 +77,34 @@ STDS = tuple(
 )
 LENGTHS = [0, 10, 20, 30, 40, math.inf]  # five bins of reference words
 FAST = (BASE, HC_SA, SH_X, NO_SELF, SH_X_NO_SELF)
-INTO_GERMAN = ("smoke", "multi30k", "multi30k-long", "iwslt16")
-WITH_MIDDLE = tuple(name for name, scale in SCALES.items() if scale.model.encoder_layers > 2)
+INTO_GERMAN = Scales(
+    ("smoke", "multi30k", "multi30k-long", "iwslt16"),
+    lambda scale: has_german_pairs(scale) and scale.data.target == "de",
+)
+WITH_MIDDLE = Scales(
+    tuple(name for name, scale in SCALES.items() if scale.model.encoder_layers > 2),
+    lambda scale: scale.model.encoder_layers > 2,
+)
 NO_MIDDLE = (
     "there is no layer between the lowest and the highest, which would keep its neighbours on both "
     "sides"
 )
 NOT_INTO_GERMAN = "contrastive pairs of every type are translations into German"
+ENOUGH_WORDS = 9  # of the mean sentence: the shortest below have some more
+
+
+@cache
+def _shortest_side(data: DataConfig) -> float:
+    """Return the mean length in words of the side with the shorter sentences."""
+    found = corpus_statistics(data.corpus, data.source, data.target)
+    return min(found.source_length, found.target_length)
+
+
 # At the other scales, even a head that points at random averages few tokens of distance.
-LONG_ENOUGH = ("smoke", "multi30k", "multi30k-lc", "multi30k-long", "iwslt16")
+LONG_ENOUGH = Scales(
+    ("smoke", "multi30k", "multi30k-lc", "multi30k-long", "iwslt16"),
+    lambda scale: _shortest_side(scale.data) >= ENOUGH_WORDS,
+)
 TOO_SHORT = (
     "its sentences are so short that a head of the encoder or the decoder that points anywhere is "
     "near the bound, or within it"

@@ -7,10 +7,13 @@ from repro.claims.parts import beyond_likelihood
 from repro.claims.settings import Setting
 from repro.data.catalogue import GENERATED
 from repro.papers.you2020.experiments import BASE, HC_SA
-from repro.presets import SCALES
+from repro.scales import SCALES, Scales
 
 BASE_BACK, HC_SA_BACK = (Setting(of.system, reverse=True) for of in (BASE, HC_SA))
-REAL_TEXT = tuple(name for name, scale in SCALES.items() if scale.data.corpus not in GENERATED)
+REAL_TEXT = Scales(
+    tuple(name for name, scale in SCALES.items() if scale.data.corpus not in GENERATED),
+    lambda scale: scale.data.corpus not in GENERATED,
+)
 
 
 def _beyond(of: Setting, against: Setting) -> Check:

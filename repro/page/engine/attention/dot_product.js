@@ -16,17 +16,32 @@ export class DotProduct {
     return linear(rows, this.keyProj);
   }
 
+  queries(rows) {
+    return linear(rows, this.queryProj);
+  }
+
+  /** Return what scores the keys of a head, and its number there; see the registry. */
+  scorerOf(head) {
+    return { scorer: this, head };
+  }
+
+  /** Return the part of a row of queries or keys that a head reads. */
+  partOf(head, row) {
+    return row.slice(head * this.headDim, (head + 1) * this.headDim);
+  }
+
   weights({ query, key, blocked }) {
     return this.masked(query, key, (head, i, j) => blocked(i, j));
   }
 
   /** Return the weights under a mask of each head's own; `isBlocked(head, i, j)`. */
   masked(query, key, isBlocked) {
-    const q = linear(query, this.queryProj);
+    const q = this.queries(query);
     return eachRow(this.numHeads, q.length, (head, i) => {
       const start = head * this.headDim; // a head reads its own part of each row
       const scores = new Float32Array(key.length);
-      for (let j = 0; j < key.length; j++) scores[j] = dot(q[i], key[j], start, this.headDim) * this.scale;
+      for (let j = 0; j < key.length; j++)
+        scores[j] = dot(q[i], key[j], start, this.headDim) * this.scale;
       return maskedSoftmax(scores, (j) => isBlocked(head, i, j));
     });
   }
@@ -35,5 +50,11 @@ export class DotProduct {
 export function build({ embedDim, numHeads, tensor }, { heads, head_dim }) {
   const count = heads ?? numHeads;
   const width = head_dim ?? embedDim / count;
-  return new DotProduct(count, width, width, tensor("query_proj.weight"), tensor("key_proj.weight"));
+  return new DotProduct(
+    count,
+    width,
+    width,
+    tensor("query_proj.weight"),
+    tensor("key_proj.weight"),
+  );
 }

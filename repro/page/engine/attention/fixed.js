@@ -40,7 +40,8 @@ function patternRow(name, i, words, isBlocked, { right_context, empty, spread })
   const pattern = (which) => (which === "right" ? RIGHT[right_context] : PATTERNS[which]);
   let n = 0; // the places that are visible
   for (let j = 0; j < words.length; j++) if (!isBlocked(j)) n = Math.max(n, words[j] + 1);
-  const valuesOf = (which) => words.map((word, j) => (isBlocked(j) ? 0 : pattern(which)(words[i], word, n)));
+  const valuesOf = (which) =>
+    words.map((word, j) => (isBlocked(j) ? 0 : pattern(which)(words[i], word, n)));
 
   let values = valuesOf(name);
   if (name in WRAPPED && empty !== "zero" && !values.some((value) => value > 0)) {
@@ -48,7 +49,9 @@ function patternRow(name, i, words, isBlocked, { right_context, empty, spread })
   }
   let total = 0;
   // Copied weights: a word counts once, by its first piece.
-  values.forEach((value, j) => (total += spread === "copy" && words[j] === words[j - 1] ? 0 : value));
+  values.forEach(
+    (value, j) => (total += spread === "copy" && words[j] === words[j - 1] ? 0 : value),
+  );
   return Float32Array.from(values, (value) => value / Math.max(total, 1));
 }
 
@@ -57,11 +60,18 @@ export function build({ embedDim, tensor }, options) {
   const headDim = embedDim / heads;
   const scorer =
     learned &&
-    new DotProduct(learned, headDim, headDim, tensor("learned.query_proj.weight"), tensor("learned.key_proj.weight"));
+    new DotProduct(
+      learned,
+      headDim,
+      headDim,
+      tensor("learned.query_proj.weight"),
+      tensor("learned.key_proj.weight"),
+    );
   return {
     numHeads: patterns.length + learned,
     headDim,
     projectKey: scorer ? (rows) => scorer.projectKey(rows) : undefined,
+    scorerOf: (head) => (head < patterns.length ? null : scorer.scorerOf(head - patterns.length)),
     weights(request) {
       const { positions, keyLen, blocked, words } = request;
       const places = unit === "word" ? words : Array.from({ length: keyLen }, (_, j) => j);

@@ -6,7 +6,8 @@
 
 import { eachRow } from "./rows.js";
 
-const density = (distance, std) => Math.exp(-(distance ** 2) / (2 * std ** 2)) / (std * Math.sqrt(2 * Math.PI));
+const density = (distance, std) =>
+  Math.exp(-(distance ** 2) / (2 * std ** 2)) / (std * Math.sqrt(2 * Math.PI));
 
 // How much of the density an implementation of the paper's Table 5 keeps.
 const KERNELS = {
@@ -28,7 +29,8 @@ export function build({ embedDim, numHeads }, { centers, std, kernel, renormaliz
         const mean = floor ? Math.floor(exact) : exact;
         const row = new Float32Array(keyLen);
         let total = 0;
-        for (let j = 0; j < keyLen; j++) if (!blocked(i, j)) total += row[j] = KERNELS[kernel](j - mean, std);
+        for (let j = 0; j < keyLen; j++)
+          if (!blocked(i, j)) total += row[j] = KERNELS[kernel](j - mean, std);
         return renormalize ? row.map((weight) => weight / Math.max(total, SMALLEST)) : row;
       });
     },

@@ -15,15 +15,27 @@ export function build({ embedDim, numHeads, tensor }, { types, window, repeat, s
   const headDim = embedDim / numHeads;
   const weights = (name) => tensor(`scorer.${name}.weight`);
   const scaleDim = scale === "head" ? headDim : embedDim;
-  const scorer = new DotProduct(numHeads, headDim, scaleDim, weights("query_proj"), weights("key_proj"));
+  const scorer = new DotProduct(
+    numHeads,
+    headDim,
+    scaleDim,
+    weights("query_proj"),
+    weights("key_proj"),
+  );
   // The types in turn, or the last one for all further heads.
-  const typeOf = (head) => types[repeat === "all" ? head % types.length : Math.min(head, types.length - 1)];
+  const typeOf = (head) =>
+    types[repeat === "all" ? head % types.length : Math.min(head, types.length - 1)];
   return {
     numHeads,
     headDim,
     projectKey: (rows) => scorer.projectKey(rows),
+    scorerOf: (head) => scorer.scorerOf(head),
     weights({ query, key, blocked, positions }) {
-      return scorer.masked(query, key, (head, i, j) => blocked(i, j) || OUTSIDE[typeOf(head)](positions[i], j, window));
+      return scorer.masked(
+        query,
+        key,
+        (head, i, j) => blocked(i, j) || OUTSIDE[typeOf(head)](positions[i], j, window),
+      );
     },
   };
 }

@@ -1,4 +1,5 @@
-// Recurrent attention (RAN): scores that one small network carries from layer to layer (Zeng et al. 2021).
+// Recurrent attention (RAN): scores that one small network carries from layer to layer (Zeng et al.
+// 2021).
 //
 //   A_l = LN(tanh(W A_{l-1} + b)) + A_{l-1},    weights of layer l = softmax(A_l[:n, :n])
 //
@@ -9,7 +10,8 @@ import { eachRow } from "./rows.js";
 
 const tanh = (rows) => rows.map((row) => row.map(Math.tanh));
 
-// What mixes the scores of a row, by the name of the transition; `at(n)` are the parameters of part n.
+// What mixes the scores of a row, by the name of the transition; `at(n)` are the parameters of part
+// n.
 const MIXES = {
   paper: (rows, at) => tanh(at(0, rows)),
   "code-0": (rows, at) => at(2, relu(at(0, rows))),
@@ -39,7 +41,8 @@ class Recurrence {
   /** Return all rows: where queries mix, no row can be made by itself. */
   matrix(head, depth) {
     return this.keep(`${head} all ${depth}`, () => {
-      if (depth === 0) return Array.from({ length: this.options.max_len }, (_, i) => this.firstRow(head, i));
+      if (depth === 0)
+        return Array.from({ length: this.options.max_len }, (_, i) => this.firstRow(head, i));
       const before = this.matrix(head, depth - 1);
       return this.leave(before, transposed(this.mix(transposed(before))));
     });
@@ -60,7 +63,8 @@ class Recurrence {
   leave(before, mixed) {
     const { transition, layer_norm, residual } = this.options;
     const name = (part) => this.tensor(`recurrence.norm.${part}`);
-    const normed = transition === "paper" && layer_norm ? layerNorm(mixed, name("weight"), name("bias")) : mixed;
+    const normed =
+      transition === "paper" && layer_norm ? layerNorm(mixed, name("weight"), name("bias")) : mixed;
     return residual ? add(normed, before) : normed;
   }
 
@@ -70,15 +74,18 @@ class Recurrence {
   }
 }
 
-const transposed = (rows) => Array.from(rows[0], (_, j) => Float32Array.from(rows, (row) => row[j]));
+const transposed = (rows) =>
+  Array.from(rows[0], (_, j) => Float32Array.from(rows, (row) => row[j]));
 
-const recurrences = new WeakMap(); // the layers of a stack share theirs, as they share its parameters
+// The layers of a stack share their recurrence, as they share its parameters.
+const recurrences = new WeakMap();
 
 export function build({ embedDim, numHeads, layer, tensor }, options) {
   const shared = tensor("recurrence.first_scores");
   if (!recurrences.has(shared)) recurrences.set(shared, new Recurrence(tensor, options));
   const recurrence = recurrences.get(shared);
-  const last = options.max_len - 1; // longer sentences, if allowed at all, use the last row and column
+  // Longer sentences, if they are allowed at all, use the last row and column.
+  const last = options.max_len - 1;
   return {
     numHeads,
     headDim: embedDim / numHeads,

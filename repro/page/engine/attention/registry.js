@@ -1,10 +1,13 @@
-// The attention variants by name, one line each: the counterpart of `repro/core/attention/variants.py`.
+// The attention variants by name, one line each: the counterpart of
+// `repro/core/attention/variants.py`.
 //
 // The seam is the same as there: a variant turns queries, keys and positions into weights, and
 // nothing else. `build(stack, options)` returns one layer of it:
 //
 //   numHeads, headDim      of the layer; a variant may have its own numbers
-//   projectKey(rows)       prepares the attended rows once, for a cache; absent where keys are not read
+//   projectKey(rows)       prepares the attended rows once; absent where no key is read
+//   scorerOf(head)         the dot product behind a head's weights: { scorer, head }, or null;
+//                          absent where no head has one
 //   weights(request)       returns weights[head][query], a Float32Array over the keys
 //
 // A `request` holds
@@ -39,6 +42,7 @@ export const VARIANTS = {
 
 /** Return one layer of a variant. */
 export function buildWeights(variant, stack, options) {
-  if (!Object.hasOwn(VARIANTS, variant)) throw new Error(`there is no attention '${variant}' in this page`);
+  if (!Object.hasOwn(VARIANTS, variant))
+    throw new Error(`there is no attention '${variant}' in this page`);
   return VARIANTS[variant](stack, options);
 }

@@ -8,8 +8,10 @@ import { buildWeights } from "./registry.js";
 /**
  * Return a layer whose head has other weights.
  *
- * `pattern`: { variant, options } of a variant that reads no keys; null keeps the head's own weights.
- * `forbidden`: pairs [query, key] of absolute positions that this head may not attend to, in addition.
+ * `pattern`: { variant, options } of a variant that reads no keys; null keeps the head's own
+ * weights.
+ * `forbidden`: pairs [query, key] of absolute positions that this head may not attend to, in
+ * addition.
  */
 export function replaced(layer, embedDim, head, pattern, forbidden = []) {
   const stack = { embedDim, numHeads: 1 };
@@ -19,6 +21,7 @@ export function replaced(layer, embedDim, head, pattern, forbidden = []) {
     numHeads: layer.numHeads,
     headDim: layer.headDim,
     projectKey: layer.projectKey && ((rows) => layer.projectKey(rows)),
+    scorerOf: (number) => (other && number === head ? null : (layer.scorerOf?.(number) ?? null)),
     weights(request) {
       const blocked = (i, j) => request.blocked(i, j) || pairs.has(`${request.positions[i]} ${j}`);
       const limited = pairs.size ? { ...request, blocked } : request;

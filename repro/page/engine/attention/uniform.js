@@ -9,7 +9,9 @@ export function build({ embedDim, numHeads }) {
     headDim: embedDim / numHeads,
     weights({ positions, keyLen, blocked }) {
       const equal = new Float32Array(keyLen);
-      return eachRow(numHeads, positions.length, (head, i) => maskedSoftmax(equal, (j) => blocked(i, j)));
+      return eachRow(numHeads, positions.length, (head, i) =>
+        maskedSoftmax(equal, (j) => blocked(i, j)),
+      );
     },
   };
 }

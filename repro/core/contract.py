@@ -1,16 +1,13 @@
-"""The promises of `AttentionWeights` as functions, each of which says in words what a variant does
-wrong.
+"""Check the promises of `AttentionWeights`, and say in words which of them a variant breaks.
 
-Sizes differ pairwise: equal ones hide transposes. Lengths lie on both sides of the usual borders of
-    blocks.
+Sizes differ pairwise: equal ones hide transposes. Lengths are on both sides of the usual borders of
+blocks.
 """
 
 import copy
-import inspect
-import typing
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,10 +16,9 @@ from repro.core.attention.base import AttentionWeights, Positions
 from repro.core.attention.masks import causal_mask
 from repro.core.attention.multihead import MultiHeadAttention
 from repro.core.attention.spec import build_weights
-from repro.core.attention.variants import VARIANTS, imported
-from repro.core.config import SITES, ModelConfig
-from repro.core.layers import DecoderLayer
-from repro.errors import InputError
+from repro.core.attention.variants import options_of
+from repro.core.config import ModelConfig
+from repro.core.layers import Cache, DecoderLayer
 
 LENGTHS = (1, 5, 19, 67)
 BATCH, NUM_HEADS, HEAD_DIM = 2, 4, 6
@@ -32,9 +28,21 @@ PADDED = 2  # keys at the end of the second sentence, where it has as many to sp
 ROUNDING = 1e-10
 
 
+class BrokenPromise(AssertionError):
+    """A variant breaks a promise; the message says which, where and by how much."""
+
+
+def require(holds: bool | Tensor, what: str) -> None:
+    """Raise `BrokenPromise` with these words unless something holds."""
+    if not holds:
+        raise BrokenPromise(what)
+
+
 class Case(NamedTuple):
-    """A layer's weights and what they are asked: inputs, and a mask with padding (in the decoder:
-    the future, too) blocked."""
+    """The weights of a layer and what they are asked: inputs, and a mask.
+
+    The mask blocks padding and, in the decoder, the future.
+    """
 
     weights: AttentionWeights
     query: Tensor
@@ -51,8 +59,10 @@ class Case(NamedTuple):
 def build_one(
     spec: str, site: str, dropout: float = 0.0, max_len: int = MAX_LEN
 ) -> AttentionWeights:
-    """Return the weights of the second layer; an option `max_len` stays small, since tables of
-    positions take long."""
+    """Return the weights of the second layer.
+
+    An option `max_len` stays small, since tables of positions take long.
+    """
     name, _, options = spec.removesuffix(")").partition("(")
     if "max_len" not in options and "max_len" in options_of(name):
         spec = f"{name}({', '.join(part for part in (f'max_len={max_len}', options) if part)})"
@@ -63,12 +73,11 @@ def make(
     spec: str,
     site: str,
     length: int = 5,
-    dtype=torch.float64,
+    dtype: torch.dtype = torch.float64,
     dropout: float = 0.0,
     max_len: int = MAX_LEN,
 ) -> Case:
-    """Return a case of that many queries; a source sentence has two tokens more than queries look
-    at it."""
+    """Return a case of `length` queries; a source sentence has two tokens more than that."""
     weights = build_one(spec, site, dropout, max_len).to(dtype)
     key_len = length + 2 if site == "cross" else length
     query = torch.randn(BATCH, length, EMBED_DIM, dtype=dtype)
@@ -83,69 +92,11 @@ def make(
 
 
 def words_of(length: int) -> Tensor:
-    """Return of which word each token is a piece, another cut in each sentence."""
+    """Return the word that each token is a piece of; the two sentences are cut differently."""
     i = torch.arange(length)
     return (
         torch.stack([(i % 5 % 2 == 0) & (i > 0), (i % 7 % 3 == 1) & (i > 0)]).long().cumsum(dim=1)
     )
-
-
-def options_of(name: str) -> dict[str, inspect.Parameter]:
-    """Return what `build` takes behind the stack."""
-    return dict([*inspect.signature(imported(name).build, eval_str=True).parameters.items()][1:])
-
-
-def is_defined(spec: str, site: str) -> bool:
-    """Whether a variant can be built at a site."""
-    try:
-        build_one(spec, site)
-    except InputError:
-        return False
-    return True
-
-
-def specs_of(name: str) -> list[str]:
-    """Return a variant as it is, with each option at further values that its type suggests, and the
-    examples of its own file."""
-    module, found = imported(name), [name]
-    for option in options_of(name).values():
-        values = _other_values(option)
-        # one that can be used will do
-        if typing.get_origin(option.annotation) is not typing.Literal:
-            values = [
-                value
-                for value in values
-                if any(is_defined(f"{name}({option.name}={value!r})", site) for site in SITES)
-            ][:1]
-        found += [f"{name}({option.name}={value!r})" for value in values]
-    return [*found, *(f"{name}({example})" for example in getattr(module, "EXAMPLES", ()))]
-
-
-def _other_values(option: inspect.Parameter) -> list[Any]:
-    """Return values of an option's type besides its default."""
-    hint = option.annotation if option.annotation is not option.empty else type(option.default)
-    hints = (
-        [hint, *typing.get_args(hint)] if typing.get_origin(hint) is not typing.Literal else [hint]
-    )
-    values: list[Any] = []
-    for one in hints:
-        if typing.get_origin(one) is typing.Literal:
-            values += typing.get_args(one)
-        elif one is bool:
-            values += [True, False]
-        elif one in (int, float):
-            start = option.default if isinstance(option.default, int | float) else 1
-            values += [one(start + 1), one(2 * start), one(3), one(1), one(start / 2)]
-    return [value for value in values if value != option.default]
-
-
-PLACES = [
-    (spec, site)
-    for name in VARIANTS
-    for spec in specs_of(name)
-    for site in SITES
-    if is_defined(spec, site)
-]
 
 
 def lengths_of(spec: str, site: str) -> list[int]:
@@ -155,40 +106,70 @@ def lengths_of(spec: str, site: str) -> list[int]:
 
 
 def check_same(found: Tensor, expected: Tensor, what: str) -> None:
-    """Fail where two tensors `(batch, positions, ...)` differ, naming the first position and by how
-    much."""
+    """Fail where two tensors `(batch, positions, ...)` differ, naming the first position."""
     apart = (found - expected).abs().flatten(2).amax(-1).amax(0)  # of each position
     wrong = (~(apart <= ROUNDING)).nonzero()[:, 0].tolist()
-    assert not wrong, f"{what}: position {wrong[0]} differs by {float(apart[wrong[0]]):.2g}"
+    if wrong:
+        by = float(apart[wrong[0]])
+        raise BrokenPromise(f"{what}: position {wrong[0]} differs by {by:.2g}")
 
 
 @torch.no_grad()
 def check_nothing_later_counts(spec: str, length: int) -> None:
-    """Change each token in turn: no earlier output may change. Row t of a batch has token t
-    changed, the last row none."""
+    """Change each token in turn: no earlier output may change.
+
+    Row t of a batch has token t changed, the last row none.
+    """
     weights = build_one(spec, "decoder_self").double().eval()
     layer = MultiHeadAttention(weights, EMBED_DIM).double()
     text = torch.randn(length, EMBED_DIM, dtype=torch.float64).expand(length + 1, -1, -1).clone()
     text[range(length), range(length)] += torch.randn(length, EMBED_DIM, dtype=torch.float64)
-    positions = torch.arange(length)
-    output = layer(text, layer.project(text), causal_mask(positions, length), Positions(positions))
+    at = torch.arange(length)
+    output = layer(text, layer.project(text), causal_mask(at, length), Positions(at))
     moved = (output[:-1] - output[-1]).abs().amax(-1)  # (changed token, position)
-    early = (moved > ROUNDING) & (positions < positions[:, None])
-    for token, position in early.nonzero().tolist()[:1]:
-        raise AssertionError(
-            f"{spec} at decoder_self, {length} tokens: position {position} changed when token "
-            f"{token} changed, which is not there yet"
+    early = (moved > ROUNDING) & (at < at[:, None])
+    where = f"{spec} at decoder_self, {length} tokens"
+    if pairs := early.nonzero().tolist():
+        # the only key of the first position has all of its weight, which tells nothing
+        changed, at_query = next((pair for pair in pairs if pair[1] > 0), pairs[0])
+        both = text[[changed, -1]]
+        case = Case(weights, both, both, causal_mask(at, length), Positions(at))
+        token, position = pairs[0]
+        raise BrokenPromise(
+            f"{where}: position {position} changed when token {token} changed, which is not there "
+            f"yet: {_why_the_future_counts(case.weigh()[..., at_query, :], at_query)}"
         )
     if length > 5:
-        assert (moved > ROUNDING).any(), (
-            f"{spec} at decoder_self, {length} tokens: no output changes, whichever token changes"
-        )
+        require((moved > ROUNDING).any(), f"{where}: no output changes, whichever token changes")
+
+
+def _why_the_future_counts(rows: Tensor, position: int) -> str:
+    """Say how a later token got into a row of weights.
+
+    Args:
+        rows: the row with the token changed and as it was, `(2 or 1, num_heads, key_len)`.
+        position: of the query.
+    """
+    seen, future = rows[..., : position + 1], rows[..., position + 1 :]
+    if len(rows) == 1:
+        return "its keys or values mix with their neighbours"
+    if (future != 0).any():
+        return "it has a weight of its own"
+    changed, before = seen
+    if torch.allclose(changed, before, rtol=0, atol=ROUNDING):
+        return "the weights are the same, so keys or values mix with their neighbours"
+    share, share_before = (row / row.sum(-1, keepdim=True) for row in (changed, before))
+    if torch.allclose(share, share_before, rtol=0, atol=ROUNDING):
+        return "all weights of the row shrink or grow alike: blocked keys are in the normaliser"
+    return "it is in the scores of earlier keys"
 
 
 @torch.no_grad()
 def check_step_by_step(spec: str, site: str) -> None:
-    """Read one token at a time through the real cache, as search does, and all at once, as training
-    does, up to each length."""
+    """Read one token at a time through the real cache, and all at once, up to each length.
+
+    Search does the first, training the second.
+    """
     lengths = lengths_of(spec, site)
     longest, source_len = max(lengths), max(lengths) + 2
     weights = build_one(spec, site)
@@ -200,7 +181,7 @@ def check_step_by_step(spec: str, site: str) -> None:
     source_blocked = torch.zeros(BATCH, 1, 1, source_len, dtype=torch.bool)
     source_blocked[1, ..., -PADDED:] = True
 
-    def read(start: int, end: int, cache):
+    def read(start: int, end: int, cache: Cache) -> tuple[Tensor, Cache]:
         positions = torch.arange(start, end)
         return layer(
             text[:, start:end],
@@ -242,8 +223,7 @@ def check_rows_on_their_own(spec: str, site: str, length: int) -> None:
 
 @torch.no_grad()
 def check_padding_and_batch(spec: str, site: str, length: int) -> None:
-    """Turn the batch round, and take a sentence out of it: padding and the sentences beside it may
-    not count."""
+    """Reverse the batch, and take a sentence out of it: neither may change a result."""
     weights, query, key, blocked, positions = make(spec, site, length)
     layer = MultiHeadAttention(weights, EMBED_DIM).double().eval()
     whole = layer(query, layer.project(key), blocked, positions)
@@ -276,19 +256,21 @@ def check_weights(spec: str, site: str, length: int) -> None:
     result, weights = case.weigh(), case.weights
     wanted = (weights.num_heads, length, case.key.shape[1])
     shape = tuple(result.shape)
-    assert shape in ((1, *wanted), (BATCH, *wanted)), (
-        f"{where}: shape {shape}, wanted batch or 1, then {wanted}"
+    require(
+        shape in ((1, *wanted), (BATCH, *wanted)),
+        f"{where}: shape {shape}, wanted batch or 1, then {wanted}",
     )
-    assert result.isfinite().all(), f"{where}: a weight is not finite"
-    assert weights.signed or (result >= 0).all(), (
+    require(result.isfinite().all(), f"{where}: a weight is not finite")
+    require(
+        weights.signed or (result >= 0).all(),
         f"{where}: a weight is below zero, {float(result.min()):.2g}. "
-        "If that is meant, its class says signed = True"
+        "If that is meant, its class says signed = True",
     )
     result, blocked = torch.broadcast_tensors(result, case.blocked)
-    assert (result[blocked] == 0).all(), (
-        f"{where}: a blocked key has the weight {float(result[blocked].abs().max()):.2g}"
-    )
-    assert (result[~blocked] != 0).any() or length == 1, f"{where}: no key has any weight"
+    if (result[blocked] != 0).any():
+        most = float(result[blocked].abs().max())
+        raise BrokenPromise(f"{where}: a blocked key has the weight {most:.2g}")
+    require((result[~blocked] != 0).any() or length == 1, f"{where}: no key has any weight")
     if weights.rows_sum_to_one:
         _check_sums(result[0], where)
 
@@ -298,7 +280,7 @@ def _check_sums(weights: Tensor, where: str) -> None:
     sums = weights.sum(dim=-1)
     for head, row in ((sums - 1).abs() > 1e-6).nonzero().tolist()[:1]:
         what = f"row {row} of head {head} sums to {float(sums[head, row]):.4f}, not to one"
-        raise AssertionError(
+        raise BrokenPromise(
             f"{where}: {what}. If that is meant, its class says rows_sum_to_one = False"
         )
 
@@ -332,10 +314,9 @@ def check_rows_without_keys(spec: str, site: str) -> None:
     blocked[0, :, 1] = True
     row = case._replace(blocked=blocked).weigh()[0, :, 1]
     wrong = row[row != 0]  # which NaN is, too
-    assert not len(wrong), (
-        f"{spec} at {site}: a row with every key blocked has the weight "
-        f"{float(wrong[0]):.2g}, not zero"
-    )
+    if len(wrong):
+        what = f"a row with every key blocked has the weight {float(wrong[0]):.2g}, not zero"
+        raise BrokenPromise(f"{spec} at {site}: {what}")
 
 
 @torch.no_grad()
@@ -354,7 +335,7 @@ def check_saved(spec: str, site: str) -> None:
 
 
 def broken_promises(spec: str, site: str) -> list[str]:
-    """Return in words what is wrong with a variant at a site, by all of the above."""
+    """Return in words what is wrong with a variant at a site; empty if it keeps every promise."""
     checks = [check_rows_without_keys, check_saved, check_calls_do_not_meet]
     checks += [check_step_by_step] if site != "encoder_self" else []
     calls: list[Callable[[], None]] = [partial(check, spec, site) for check in checks]
@@ -370,6 +351,6 @@ def broken_promises(spec: str, site: str) -> list[str]:
     for call in calls:
         try:
             call()
-        except AssertionError as error:
-            found.append(str(error).partition("\n")[0])
+        except BrokenPromise as error:
+            found.append(str(error))
     return found

@@ -1,0 +1,131 @@
+"""What the page takes from stored results: facts of heads, pruned models, and the claims."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from repro.claims.evidence import Evidence
+from repro.core.settings import SITES
+from repro.papers import PAPERS, load_paper
+from repro.papers.effects import has_numbers
+from repro.papers.forest_plot import FOREST_EXPLAINED, OTHERS, effects_by_axis
+from repro.papers.headlines import headline
+from repro.papers.pruned import PRUNED, control_of, pruning_series_by_seed
+from repro.papers.report import shown_verdicts
+from repro.plots.forest_rows import Effect, Reading
+from repro.records.schema import kind_of
+from repro.records.stored import score_of
+from repro.runs.naming import run_name
+from repro.runs.run import Run
+
+GENERATED_SCALE = "smoke"  # whose pruned models are of the kind that the gallery shows
+
+
+def head_facts(run: Run, records: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Return what a record says of the heads of a run, for `front/facts.js`; empty without one.
+
+    Returns:
+        `facts`: by the key of a head, such as `cross.1.0`, its `roles`, `confidence` and
+        `relevance`; `factsOver`: the number of sentences.
+    """
+    name = run_name(run.config)
+    for record in records:
+        if kind_of(record) == "heads" and record["run"] == name:
+            facts = {
+                f"{site}.{layer}.{head}": {
+                    "roles": fields["roles"][layer][head],
+                    "confidence": confidence,
+                    "relevance": fields["relevance"][layer][head],
+                }
+                for site in SITES
+                for fields in [record["sites"][site]]
+                for layer, row in enumerate(fields["confidence"])
+                for head, confidence in enumerate(row)
+                if confidence is not None
+            }
+            return {"facts": facts, "factsOver": record["measured"]["sentences"]}
+    return {}
+
+
+def pruned_models(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the stored pruned models of all sites (Voita et al. 2019, section 6).
+
+    Returns:
+        A series per seed: `label`, the number of `heads` before pruning, and `points` of
+        [heads left, BLEU], the model before pruning first.
+    """
+    evidence = Evidence(GENERATED_SCALE, records)
+    found = []
+    for seed, all_series in pruning_series_by_seed(evidence).items():
+        series = all_series["all"]
+        left = {control_of(evidence, series): series["heads"]} | {
+            point["config_digest"]: point["heads"] for point in series["points"]
+        }
+        points = [
+            [heads, round(score_of(evidence.scores_by(digest), "BLEU")["value"], 2)]
+            for digest, heads in left.items()
+        ]
+        found.append(
+            {
+                "label": f"{PRUNED}, seed {seed}",
+                "heads": series["heads"],
+                "points": sorted(points, reverse=True),
+            }
+        )
+    return found
+
+
+def claims_drawn(folder: Path) -> dict[str, Any]:
+    """Return the forest plots of the papers, for `front/forest.js`.
+
+    Returns:
+        `explained`: how to read them; `papers`: for each its `name`, `title`, `headline` and
+        `groups` of effects by the title of their axis. Empty without stored verdicts.
+    """
+    verdicts = shown_verdicts(folder)
+    papers = [paper for paper in map(load_paper, PAPERS) if has_numbers(paper, verdicts)]
+    if not papers:
+        return {}
+    drawn = [
+        {
+            "name": paper.name,
+            "title": paper.title,
+            "headline": headline(paper, verdicts),
+            "groups": _groups(effects_by_axis(paper, verdicts)),
+        }
+        for paper in papers
+    ]
+    return {"explained": FOREST_EXPLAINED, "papers": drawn}
+
+
+def _groups(effects: Mapping[str, Iterable[Effect]]) -> list[dict[str, Any]]:
+    return [
+        {"axis": axis, "ownScales": axis == OTHERS, "effects": [_drawn(one) for one in of_axis]}
+        for axis, of_axis in effects.items()
+        if of_axis
+    ]
+
+
+def _drawn(effect: Effect) -> dict[str, Any]:
+    rows = [
+        asdict(row) | {"score": _numbers(row.score), "likelihood": _numbers(row.likelihood)}
+        for row in effect.rows
+    ]
+    return {
+        "heading": effect.heading,
+        "number": effect.number,
+        "atLeast": effect.at_least,
+        "atMost": effect.at_most,
+        "printed": list(effect.printed),
+        "rows": rows,
+    }
+
+
+def _numbers(reading: Reading | None) -> dict[str, Any] | None:
+    if reading is None:
+        return None
+    return {
+        name: value if isinstance(value, str) else float(f"{value:.4g}")
+        for name, value in reading._asdict().items()
+    }

@@ -1,0 +1,152 @@
+"""Make tables of results for use elsewhere: every score, or systems with intervals for a paper."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from statistics import mean, stdev
+from typing import Any
+
+import pandas as pd
+
+from repro.claims.evidence import Evidence, NotMeasured
+from repro.claims.settings import Setting
+from repro.errors import InputError
+from repro.markdown import escape, table
+from repro.presets import SYSTEMS
+from repro.records.report import score_of
+
+METRIC = "BLEU"
+
+
+def systems_frame(
+    evidence: Evidence, settings: Sequence[Setting], against: Setting
+) -> pd.DataFrame:
+    """Return a row for each setting that was scored.
+
+    Args:
+        evidence: of a scale and a test set.
+        settings: to show, in this order.
+        against: what differences are to.
+
+    Returns:
+        `system`, `seeds`, `BLEU`, the mean over seeds, and its standard deviation `sd`;
+        `difference` to `against` in the same direction, its interval `low` to `high`, and whether
+        that `counts_seeds`; `parameters`. NaN where there is none.
+
+    Raises:
+        InputError: none of the settings was scored.
+    """
+    rows = [row for setting in settings if (row := _row(evidence, setting, against))]
+    if not rows:
+        what = f"holds no scores of {', '.join(map(str, settings))} at {evidence.scale}"
+        raise InputError("results", what, "train them with `repro run`, or name other systems")
+    return pd.DataFrame(rows)
+
+
+def _row(evidence: Evidence, setting: Setting, against: Setting) -> dict[str, Any]:
+    """Return the row of a setting; empty if it was not scored."""
+    try:
+        records = [evidence.scores(setting, seed) for seed in evidence.seeds(setting)]
+    except NotMeasured:
+        return {}
+    values = [score_of(record, METRIC)["value"] for record in records]
+    row = {
+        "system": str(setting),
+        "seeds": len(values),
+        METRIC: mean(values),
+        "sd": stdev(values) if len(values) > 1 else None,
+    }
+    reference, found = reference_of(setting, against, evidence.scale), None
+    if reference and reference != setting:
+        with suppress(NotMeasured):
+            found = evidence.contrast(((1, setting), (-1, reference)))
+    return (
+        row
+        | {name: getattr(found, name, None) for name in ("low", "high", "counts_seeds")}
+        | {"difference": getattr(found, "value", None)}
+        | {"parameters": records[0]["training"]["parameters"]}
+    )
+
+
+def reference_of(setting: Setting, against: Setting, scale: str) -> Setting | None:
+    """Return the reference in the direction of a setting; None on another corpus.
+
+    Scores of two directions or corpora are of other sentences and say nothing together.
+    """
+    reference = replace(against, reverse=setting.reverse)
+    data, other = (of.config(scale).data for of in (setting, reference))
+    same = (data.corpus, data.source, data.target) == (other.corpus, other.source, other.target)
+    return reference if same else None
+
+
+def every_system() -> list[Setting]:
+    """Return a setting for each system of the suite."""
+    return [Setting(name) for name in SYSTEMS]
+
+
+def for_people(frame: pd.DataFrame, against: Setting, minus: str = "-") -> pd.DataFrame:
+    """Return the columns of a paper's table as text: scores, and differences with intervals."""
+
+    def signed(value: float) -> str:
+        return f"{value:+.2f}".replace("-", minus)
+
+    deviations = ["" if pd.isna(sd) else f" ± {sd:.2f}" for sd in frame["sd"]]
+    differences = [
+        "" if pd.isna(value) else f"{signed(value)} [{signed(low)}, {signed(high)}]"
+        for value, low, high in zip(frame["difference"], frame["low"], frame["high"], strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "system": frame["system"],
+            METRIC: [
+                f"{value:.2f}{sd}" for value, sd in zip(frame[METRIC], deviations, strict=True)
+            ],
+            f"difference to {against} [95 %]": differences,
+            "seeds": frame["seeds"].astype(str),
+            "parameters": [f"{value:,}" for value in frame["parameters"]],
+        }
+    )
+
+
+def as_markdown(frame: pd.DataFrame, against: Setting) -> str:
+    """Return the table of systems as Markdown."""
+    shown = for_people(frame, against)
+    return table(
+        [*shown.columns], [[escape(cell) for cell in row] for row in shown.values.tolist()]
+    )
+
+
+def as_latex(frame: pd.DataFrame, against: Setting, about: str) -> str:
+    r"""Return the table of systems for LaTeX with `\usepackage{booktabs}`.
+
+    Args:
+        frame: of `systems_frame`.
+        against: what differences are to.
+        about: what the caption says: corpus, direction, scale, test set.
+    """
+    shown = for_people(frame, against, minus="\u2212")
+    escaped = shown.map(latex_escaped)
+    escaped.columns = pd.Index([latex_escaped(name) for name in shown.columns])
+    body = escaped.to_latex(
+        index=False,
+        escape=False,
+        column_format="l" + "r" * (len(shown.columns) - 1),
+        caption=latex_escaped(f"{METRIC} on {about}. In brackets: 95 % intervals."),
+        label="tab:repro",
+        position="t",
+    )
+    return f"% \\usepackage{{booktabs}}\n{body}"
+
+
+_ESCAPES = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "\u2212": "$-$",
+}
+
+
+def latex_escaped(text: str) -> str:
+    """Return text as LaTeX prints it."""
+    return "".join(_ESCAPES.get(letter, letter) for letter in text)

@@ -1,0 +1,1 @@
+"""Teach with the tutorials: exercises that explain mistakes, handing out, grading, the quiz."""
