@@ -39,7 +39,7 @@ def write_translators(folder: Path) -> None:
     others = sorted(name for name in gallery.names() if name != CAPTIONS)
     for name, models in TRANSLATORS.items():
         runs = {model: gallery.load(model) for model in models or [CAPTIONS, *others]}
-        (folder / name).write_text(page_html(runs), encoding="utf-8")
+        (folder / name).write_text(page_html(runs, ROOT / "results"), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,8 @@ def problems(folder: Path, may_be_large: Collection[str] = ()) -> list[str]:
         folder: of the site.
         may_be_large: names of pages of any size.
     """
-    paths = sorted(folder.rglob("*.html"))
+    # what the theme keeps beside its scripts is no page
+    paths = sorted(path for path in folder.rglob("*.html") if "_static" not in path.parts)
     pages = {path: _Page(path) for path in paths if path.name not in may_be_large}
     found = [
         f"{path.relative_to(folder)}: larger than {MOST / 1e6:.0f} MB"

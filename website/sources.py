@@ -27,6 +27,7 @@ FILES = (
     "CITATION.cff",
     "docs/**/*.png",
     "docs/**/*.svg",
+    "docs/**/*.toml",
     "results/claims/*.svg",
     "benchmarks/*.svg",
 )
