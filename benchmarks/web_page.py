@@ -4,6 +4,8 @@ Both run in the same sitting: what counts are the ratios.
 """
 
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -11,9 +13,7 @@ from statistics import median
 
 import torch
 
-from repro import InputError, gallery, load_translator
-from repro.core.decoding import SearchConfig
-from repro.page.page import page_html
+from repro import InputError, SearchConfig, gallery, load_translator
 
 SENTENCE = "Two young girls are playing with a small dog on the beach."
 CAPTIONS = "multi30k-base"
@@ -62,12 +62,20 @@ def measure() -> list[dict]:
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         for name, models in pages.items():
-            text = page_html({each: gallery.load(each) for each in models}, Path("results"))
             file = Path(folder) / "page.html"
-            file.write_text(text, encoding="utf-8")
+            command = [
+                sys.executable,
+                "-m",
+                "repro",
+                "page",
+                *(f"gallery/{each}" for each in models),
+                "--out",
+                str(file),
+            ]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             visits = [_visit(browser, file.as_uri()) for _ in range(VISITS)]
             found = {key: round(median(visit[key] for visit in visits), 1) for key in visits[0]}
-            size = {"name": name, "megabytes": round(len(text.encode()) / 1e6, 2)}
+            size = {"name": name, "megabytes": round(file.stat().st_size / 1e6, 2)}
             rows.append(size | {"greedy_ms": _greedy_ms(), "visits": VISITS} | found)
         browser.close()
     return rows
