@@ -96,7 +96,9 @@ def test_the_table_says_what_becomes_of_an_early_gain():
         for seed, nats in enumerate(by_seed, 1)
     ]
     text = gaps_over_training(Evidence("smoke", found), tuple(of.values()))
-    said = {line.split(" | ")[0][2:]: line.split(" | ")[-1][:-2] for line in text.splitlines()[4:9]}
+    said = {
+        line.split(" | ")[0][2:]: line.split(" | ")[-1][:-2] for line in text.splitlines()[6:11]
+    }
     assert said == {
         "hc-sa": "closes",
         "mma": "lasts",
@@ -104,7 +106,7 @@ def test_the_table_says_what_becomes_of_an_early_gain():
         "sh-x": "open",
         "ran-e": "lasts",
     }
-    assert "Of 5 systems, **lasts**" in text and "| -1.000," in text
+    assert "Systems: 5. **lasts**" in text and "| -1.000," in text
     single = Evidence("smoke", [record for record in found if record["seed"] == 1])
     assert "**open**, anything else, as always with one seed: 5." in gaps_over_training(
         single, tuple(of.values())

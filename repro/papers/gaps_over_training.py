@@ -26,7 +26,7 @@ MEANING = {
 def gaps_over_training(evidence: Evidence, settings: Sequence[Setting]) -> str:
     """Return the gaps to the first setting early, halfway and at the end, and what they say.
 
-    It is empty without any dev curve: records of before they were kept have none.
+    It is a part to add to a table. It is empty without any dev curve, which older records lack.
     """
     first, found = settings[0], {}
     for setting in settings[1:]:
@@ -39,7 +39,7 @@ def gaps_over_training(evidence: Evidence, settings: Sequence[Setting]) -> str:
     rows = [
         [
             str(setting),
-            *(at(gaps, share).measured() for share in (EARLY, 1 / 2, 1)),
+            *(_said(at(gaps, share)) for share in (EARLY, 1 / 2, 1)),
             what_of_a_gain(at(gaps, EARLY), gaps[-1]),
         ]
         for setting, gaps in found.items()
@@ -48,9 +48,14 @@ def gaps_over_training(evidence: Evidence, settings: Sequence[Setting]) -> str:
     said = "; ".join(f"**{name}**, {MEANING[name]}: {readings.count(name)}" for name in MEANING)
     header = ["system", "after a quarter of the updates", "after half", "at the end", "the gain"]
     return (
-        f"Dev nats per token minus those of {first} over training; below zero is better.\n\n"
-        f"{table(header, rows)}\n\nOf {len(rows)} systems, {said}."
+        f"\n\nDev nats per token minus those of {first} over training; below zero is better.\n\n"
+        f"{table(header, rows)}\n\nSystems: {len(rows)}. {said}."
     )
+
+
+def _said(gap: Estimate) -> str:
+    """Return a gap with its interval and seeds; without another seed there is no interval."""
+    return gap.measured() if gap.counts_seeds else f"{gap.value:+.3f}, {gap.seeds_said()}"
 
 
 def at(gaps: Sequence[Estimate], share: float) -> Estimate:

@@ -8,6 +8,7 @@ from repro.core.attention.mixed import head_types
 from repro.core.numbering import FIRST
 from repro.papers import Experiment
 from repro.papers.figures import gap_figure, map_figures
+from repro.papers.gaps_over_training import gaps_over_training
 from repro.papers.heads import maps_text
 from repro.papers.printed import printed_numbers
 from repro.papers.printed_tables import printed_table
@@ -52,12 +53,15 @@ EXPERIMENTS = (
         "Table 1",
         "MMA against the Transformer, both directions",
         (BASE, MMA, Setting("base", reverse=True), Setting("mma", reverse=True)),
-        lambda evidence: "\n\n".join(
-            score_table(evidence, NAME, "Table 1", rows)
-            for rows in (
-                _rows(COMPARED),
-                _rows({Setting("base", reverse=True): "", Setting("mma", reverse=True): ""}),
+        lambda evidence: (
+            "\n\n".join(
+                score_table(evidence, NAME, "Table 1", rows)
+                for rows in (
+                    _rows(COMPARED),
+                    _rows({Setting("base", reverse=True): "", Setting("mma", reverse=True): ""}),
+                )
             )
+            + gaps_over_training(evidence, (*COMPARED, *TYPES))
         ),
         said=("abstract",),
         reduced="one pair of languages",

@@ -13,6 +13,7 @@ from repro.papers.figures import (
     masked_length_figure,
     pattern_figure,
 )
+from repro.papers.gaps_over_training import gaps_over_training
 from repro.papers.suites import (
     ELSEWHERE,
     SCALES_WITH_SUITES,
@@ -113,14 +114,17 @@ EXPERIMENTS = (
         "Table 1",
         "Learned and fixed heads, by depth of encoder and decoder, both directions",
         (*_settings(), *_settings(SHALLOW), *_settings(SHALLOW_ENCODER), *_settings(reverse=True)),
-        lambda e: "\n\n".join(
-            f"{title}:\n\n{score_table(e, NAME, 'Table 1', _rows(*settings))}"
-            for title, settings in {
-                "Deep encoder, deep decoder": _settings(),
-                "Deep encoder, one decoder layer": _settings(SHALLOW),
-                "One layer each": _settings(SHALLOW_ENCODER),
-                "The other direction": _settings(reverse=True),
-            }.items()
+        lambda e: (
+            "\n\n".join(
+                f"{title}:\n\n{score_table(e, NAME, 'Table 1', _rows(*settings))}"
+                for title, settings in {
+                    "Deep encoder, deep decoder": _settings(),
+                    "Deep encoder, one decoder layer": _settings(SHALLOW),
+                    "One layer each": _settings(SHALLOW_ENCODER),
+                    "The other direction": _settings(reverse=True),
+                }.items()
+            )
+            + gaps_over_training(e, (Setting("base"), *_settings()))
         ),
         said=("text §4.1",),
         reduced="2 to 5 encoder layers; shallow models in one direction",
