@@ -9,11 +9,12 @@ from repro.widgets.parts import module
 PACKAGE = Path(__file__).resolve().parents[1] / "repro"
 WRITTEN = re.compile(r"(layer|head) \{|\{(layer|i)\}\.\{(head|j)\}|L\{layer\}")
 WRITTEN_IN_JAVASCRIPT = re.compile(r"((layer|head) |L|`)\$\{(layer|head)\}")
-OF_ARGUMENTS = {  # messages that name an argument as it was given
+OF_ARGUMENTS = {  # messages that name an argument as it was given, and keys for JavaScript
     "analysis/ablation.py",
     "analysis/replacement.py",
     "analysis/weights.py",
     "core/attention/spec.py",
+    "page/stored.py",
     "widgets/heads.py",
 }
 COUNTED_ALREADY = {  # numbers, not indices: records of masks count heads from 1

@@ -224,9 +224,7 @@ def test_at_smoke_the_shorter_runs_are_named(tmp_path):
 
 
 def test_a_scale_that_cannot_run_an_experiment_says_why(parts):
-    assert "Not at enja: contrastive pairs are of cased English and German text." in as_markdown(
-        parts
-    )
+    assert "Not at enja: contrastive pairs are of English and German text." in as_markdown(parts)
 
 
 # Printed numbers

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from repro.cli.options import check_ours
+from repro.cli.options import WHOLE_NUMBER, check_ours
 from repro.errors import InputError
 from repro.files import check_plain, check_writable, write_atomic
 
@@ -49,9 +49,23 @@ def handout(tutorial: str, to: Path, nbgrader: bool) -> None:
 @click.argument("submissions", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--csv", "table", type=click.Path(path_type=Path), help="Write points to this file.")
 @click.option("--tutorial", help="Its number, 01 to 08. [default: as most notebooks have it]")
-@click.option("--seconds", default=30, show_default=True, help="Of the processor, for each.")
-@click.option("--megabytes", default=1000, show_default=True, help="Of memory for each notebook.")
-@click.option("--jobs", default=os.cpu_count() or 1, help="Notebooks side by side.")
+@click.option(
+    "--seconds",
+    type=WHOLE_NUMBER,
+    default=30,
+    show_default=True,
+    help="Of the processor, for each.",
+)
+@click.option(
+    "--megabytes",
+    type=WHOLE_NUMBER,
+    default=1000,
+    show_default=True,
+    help="Of memory for each notebook.",
+)
+@click.option(
+    "--jobs", type=WHOLE_NUMBER, default=os.cpu_count() or 1, help="Notebooks side by side."
+)
 def grade(
     submissions: Path,
     table: Path | None,

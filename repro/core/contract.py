@@ -19,6 +19,7 @@ from repro.core.attention.spec import build_weights
 from repro.core.attention.variants import options_of
 from repro.core.config import ModelConfig
 from repro.core.layers import Cache, DecoderLayer
+from repro.core.numbering import FIRST
 
 LENGTHS = (1, 5, 19, 67)
 BATCH, NUM_HEADS, HEAD_DIM = 2, 4, 6
@@ -279,7 +280,7 @@ def _check_sums(weights: Tensor, where: str) -> None:
     """Check the rows of a sentence without padding, `(num_heads, query_len, key_len)`."""
     sums = weights.sum(dim=-1)
     for head, row in ((sums - 1).abs() > 1e-6).nonzero().tolist()[:1]:
-        what = f"row {row} of head {head} sums to {float(sums[head, row]):.4f}, not to one"
+        what = f"row {row} of head {head + FIRST} sums to {float(sums[head, row]):.4f}, not to one"
         raise BrokenPromise(
             f"{where}: {what}. If that is meant, its class says rows_sum_to_one = False"
         )

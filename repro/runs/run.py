@@ -24,7 +24,7 @@ from typing import Any
 
 from repro.core.config import RunConfig, from_dict
 from repro.core.settings import USUAL_ALPHA
-from repro.errors import DamagedFileError, InputError, check_kind
+from repro.errors import DamagedFileError, InputError, MachineError, check_kind
 from repro.files import write_json
 from repro.reading import exists, is_file, is_folder, names_in, read_plain
 from repro.runs.locks import owned
@@ -67,8 +67,11 @@ def the_only(name: str, found: "list[Run]") -> "Run":
 
 
 def label_of(path: Path) -> str | None:
-    """Return the name that you gave the run in a folder."""
-    return read_plain(path / LABEL).decode().strip() if is_file(path / LABEL) else None
+    """Return the name that you gave the run in a folder; None if it is not yours to read."""
+    try:
+        return read_plain(path / LABEL).decode().strip() if is_file(path / LABEL) else None
+    except MachineError:
+        return None
 
 
 class Run:

@@ -15,6 +15,7 @@ import repro
 from repro.teaching.lessons import Lesson, load_lesson, read_notebook
 
 PACKAGE = Path(repro.__file__).parent
+BADGES = re.compile(r"^\[!\[Open in .*\n\n?", re.M)  # of where the project's own notebook opens
 WITHOUT = ("__pycache__", "gallery_runs")  # caches, and models that no exercise needs
 LOADER = '''"""Check your functions: `check.NAME(NAME)`, and `check.NAME.hint()` for a hint.
 
@@ -86,7 +87,8 @@ def cleared(notebook: dict[str, Any]) -> dict[str, Any]:
         if cell["cell_type"] == "code":
             cell |= {"outputs": [], "execution_count": None}
         else:
-            cell["source"] = re.sub(r"\[([^\]]*)\]\((?!https?:|#)[^)]*\)", r"\1", cell["source"])
+            text = BADGES.sub("", cell["source"])
+            cell["source"] = re.sub(r"\[([^\]]*)\]\((?!https?:|#)[^)]*\)", r"\1", text)
         cells.append(cell)
     return notebook | {"cells": cells}
 
