@@ -94,6 +94,8 @@ def server(tmp_path_factory) -> Iterator[Server]:
     """Start JupyterLab in an empty folder, with settings of its own."""
     check_browser()
     home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("notebooks")
+    badges = Path(__file__).resolve().parents[2] / "docs" / "badges"
+    shutil.copytree(badges, folder / "docs" / "badges")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
