@@ -133,9 +133,10 @@ def test_notebooks_were_run_top_to_bottom_and_are_small(path):
     cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     assert not any(output["output_type"] == "error" for cell in cells for output in cell["outputs"])
-    # Pictures have two pixels for one of the page. A forest plot has a line a number of all claims
-    # of a paper and needs up to 240,000 bytes. The first notebook holds a model.
-    assert path.stat().st_size < (1_200_000 if path.name.startswith("00_") else 650_000)
+    # Pictures have two pixels for one of the page, and as many opacities as eyes can tell, so that
+    # they lie on light and on dark paper. A forest plot has a line a number of all claims of a
+    # paper and needs up to 360,000 bytes. The first notebook holds a model.
+    assert path.stat().st_size < (1_200_000 if path.name.startswith("00_") else 850_000)
 
 
 @pytest.mark.parametrize(

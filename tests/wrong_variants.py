@@ -244,7 +244,7 @@ WRONG: dict[str, tuple[Callable, str]] = {  # what makes it, and what the contra
     ),
     "blocked-in-the-sum": (
         BlockedInTheSum,
-        r"5 tokens: row 0 of head 0 sums to 0\.\d+, not to one",
+        r"5 tokens: row 0 of head 1 sums to 0\.\d+, not to one",
     ),
     "from-the-padded-end": (
         FromThePaddedEnd,
