@@ -72,6 +72,6 @@ if TYPE_CHECKING:
     from repro.statistics.resampling import BOOTSTRAP_SEED
     from repro.teaching.exercise import exercise
 
-from repro import own_code as _  # so that every process knows variants of your own
+from repro.runs import own_code as _  # so that every process knows variants of your own
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -29,7 +29,7 @@ from repro.cli import teaching as lessons
 from repro.cli import train as training
 from repro.cli import translate as translation
 from repro.errors import InputError, ReproError, Stopped
-from repro.own_code import is_of_a_variant
+from repro.runs.own_code import is_of_a_variant
 from repro.runs.refusals import known
 
 OUR_BUG = 70

@@ -17,7 +17,6 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"core.layers"},
     {"core.transformer"},
     {"core"},
-    {"own_code"},
     {"generated"},
     {"data"},
     {"statistics"},

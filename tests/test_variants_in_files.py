@@ -6,10 +6,10 @@ import pytest
 from command_line import ended, refused, run
 from tiny_runs import tiny
 
-from repro import own_code
 from repro.core.attention.spec import build_weights, parse_layers
 from repro.core.contract_cases import specs_of
 from repro.errors import InputError
+from repro.runs import own_code
 from repro.runs.naming import run_name
 
 ALIBI = '''"""Attention of two kinds."""

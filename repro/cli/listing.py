@@ -9,8 +9,8 @@ from repro.core.attention.variants import VARIANTS, imported
 from repro.core.config import SITES
 from repro.data.catalogue import CORPORA
 from repro.errors import InputError
-from repro.own_code import installed
 from repro.presets import SCALES, SYSTEMS
+from repro.runs.own_code import installed
 
 # Columns. A terminal between these is filled; text for a file or pipe has the latter.
 WIDTHS = (60, 100)

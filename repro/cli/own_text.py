@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from repro.data.corpora import check_languages, prepare_lines
 from repro.data.text import read_lines
 from repro.errors import InputError
-from repro.own_code import own_function
+from repro.runs.own_code import own_function
 from repro.runs.run import Run
 
 if TYPE_CHECKING:
