@@ -14,6 +14,7 @@ from test_tutorials import ROOT
 
 from repro.cli.teaching import _plain, grade
 from repro.errors import InputError
+from repro.teaching import limits
 from repro.teaching.grading import find_submissions
 from repro.teaching.handout import handout_zip
 from repro.teaching.lessons import load_lesson
@@ -138,3 +139,14 @@ def test_an_assignment_holds_every_solution_between_its_marks(tmp_path):
     assert sum(mark.get("points", 0) for mark in marks) == 4
     with pytest.raises(InputError, match="is there"):
         write_assignment("01", tmp_path)
+
+
+def test_a_layer_that_the_system_lacks_is_named(monkeypatch):
+    def lacking(*_):
+        raise OSError("not here")
+
+    monkeypatch.setattr(limits, "_leave_network", lacking)
+    monkeypatch.setattr(limits, "_lock_files", lambda *_: None)
+    assert limits._refused_by_no_kernel() == ["the network"]
+    monkeypatch.setattr(limits, "_lock_files", lacking)
+    assert limits._refused_by_no_kernel() == ["the network", "files elsewhere"]

@@ -89,10 +89,16 @@ def grade(
         check_writable(table.parent)
     from repro.teaching.grading import find_lesson, find_submissions, grade_all, summarize
     from repro.teaching.lessons import load_lesson
-    from repro.teaching.limits import Limits
+    from repro.teaching.limits import Limits, unguarded
 
     paths = find_submissions(submissions)
     lesson = load_lesson(tutorial) if tutorial else find_lesson(list(paths.values()))
+    if left_open := unguarded():
+        click.echo(
+            f"note: this system does not keep native code from {' and '.join(left_open)}; Python "
+            "code is. Grade notebooks that you trust, or on a Linux that has Landlock.",
+            err=True,
+        )
     graded = grade_all(paths, lesson, Limits(seconds, megabytes), jobs)
     if table is not None:
         write_atomic(table, _as_csv(graded, list(lesson.exercises)).encode())

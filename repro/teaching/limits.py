@@ -11,9 +11,11 @@ import platform
 import resource
 import struct
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,30 @@ def confine(folder: Path, readable: Sequence[Path], limits: Limits) -> list[str]
     return refused
 
 
+def unguarded() -> list[str]:
+    """Return what this system does not keep native code from.
+
+    It asks in a process of its own, since a process is confined for good.
+    """
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_refused_by_no_kernel).result()
+
+
+def _refused_by_no_kernel() -> list[str]:
+    """Confine this process, and return what the kernel leaves open to it."""
+    layers: dict[str, Callable[[], None]] = {
+        "the network": _leave_network,
+        "files elsewhere": lambda: _lock_files(Path.cwd(), []),
+    }
+    found = []
+    for name, confine_to_it in layers.items():
+        try:
+            confine_to_it()
+        except (OSError, AttributeError):
+            found.append(name)
+    return found
+
+
 def _limit_resources(limits: Limits) -> None:
     """Limit memory, processor time, files and their size."""
     wanted = {
@@ -108,7 +134,7 @@ def _lock_files(folder: Path, readable: Sequence[Path]) -> None:
         OSError: the kernel has no Landlock.
     """
     if platform.system() != "Linux":
-        return
+        raise OSError("only Linux has Landlock")
     libc = ctypes.CDLL(None, use_errno=True)
     create, add, restrict = 444, 445, 446  # system calls, the same on every processor
     version = libc.syscall(create, None, ctypes.c_size_t(0), 1)
