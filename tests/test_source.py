@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from reading_time import minutes_to_read
 
 from repro.papers import PAPERS, load_paper
 
@@ -137,6 +138,29 @@ def test_notebooks_were_run_top_to_bottom_and_are_small(path):
     # they lie on light and on dark paper. A forest plot has a line a number of all claims of a
     # paper and needs up to 360,000 bytes. The first notebook holds a model.
     assert path.stat().st_size < (1_200_000 if path.name.startswith("00_") else 850_000)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_lesson_says_what_one_learns_needs_and_spends(path):
+    first = "".join(json.loads(path.read_text())["cells"][0]["source"])
+    assert "**You will be able to**" in first and "**You need**" in first
+    (minutes,) = re.findall(r"\*\*Time\*\*: (\d+)\s+minutes\s+to\s+read", first)
+    # a step of five minutes, and a little more to read does not ask for another number at once
+    assert int(minutes) % 5 == 0 and abs(int(minutes) - minutes_to_read(path)) <= 5
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS[:6], ids=lambda path: path.name)
+def test_lessons_show_what_they_compare_and_print_no_line_over_100_columns(path):
+    """A silent assertion looks the same whether it holds or was never reached."""
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    assert not [cell["source"] for cell in cells if "assert" in "".join(cell["source"])]
+    printed = [
+        line.rstrip("\n")
+        for cell in cells
+        for output in cell["outputs"]
+        for line in output.get("text", [])
+    ]
+    assert not [line for line in printed if len(line) > 100]
 
 
 @pytest.mark.parametrize(

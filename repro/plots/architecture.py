@@ -121,6 +121,4 @@ def _frame(figure: go.Figure, column: int, first: int, last: int, text: str) -> 
         showlegend=False,
         hovertemplate=f"{text}<extra></extra>",
     )
-    figure.add_annotation(
-        x=left, y=top + 0.13, text=text, xanchor="left", font_color=INK, **NOTE
-    )
+    figure.add_annotation(x=left, y=top + 0.13, text=text, xanchor="left", font_color=INK, **NOTE)
