@@ -276,7 +276,7 @@ def test_a_picture_of_each_paper_is_written_beside_the_verdicts(tmp_path):
     write_verdicts(tmp_path, "multi30k", stored("Y-01", bleu(0.5, -0.2, 1.2)))
     write_verdicts(tmp_path, "smoke", stored("M-01", bleu(0.5, -0.2, 1.2)))
     written = {path.name for path in update_pages(tmp_path)}
-    assert written == {"README.md", "MARGINS.md", "you2020.svg"}
+    assert written == {"README.md", "MARGINS.md", "you2020.svg", *(f"{name}.md" for name in PAPERS)}
     page = (tmp_path / "claims" / "README.md").read_text()
     assert "](you2020.svg)" in page and "cui2019.svg" not in page
     assert ElementTree.parse(tmp_path / "claims" / "you2020.svg").getroot().tag == f"{SVG}svg"

@@ -10,7 +10,7 @@ from repro.markdown import table
 from repro.papers import PAPERS, load_paper
 from repro.papers.effects import effects_table, has_numbers
 from repro.papers.forest_plot import FOREST_EXPLAINED, forest
-from repro.papers.report import shown_verdicts
+from repro.papers.report import deviations_table, shown_verdicts
 from repro.papers.verdict_text import evidence_lines
 from repro.papers.verdicts import (
     LIKELIHOOD_EXPLAINED,
@@ -73,6 +73,7 @@ def evidence_page(name: str, folder: Path) -> str:
         parts.append(effects_table(paper, shown))
     for claim in paper.claims:
         parts += [f"## {claim.name}", f"```text\n{evidence_lines([claim], found)}\n```"]
+    parts += ["## What differs from the paper", deviations_table(paper)]
     return "\n\n".join(map(wrapped, parts)) + "\n"
 
 

@@ -59,15 +59,16 @@ def report_sections(
         found += [
             experiment_section(paper, experiment, evidence) for experiment in paper.experiments
         ]
-        rows = [
-            [deviation.topic, deviation.paper, deviation.here] for deviation in paper.deviations
-        ]
-        differs = "### Deviations: what differs from the paper\n\n" + table(
-            ["topic", "paper", "here"], rows
-        )
+        differs = f"### Deviations: what differs from the paper\n\n{deviations_table(paper)}"
         found.append(Section(differs, {}, f"{paper.name}.deviations"))
     found.append(Section(f"## Costs\n\n{_costs(evidence)}", {}, "costs"))
     return found
+
+
+def deviations_table(paper: Paper) -> str:
+    """Return a table of the points in which this suite deviates from a paper."""
+    rows = [[deviation.topic, deviation.paper, deviation.here] for deviation in paper.deviations]
+    return table(["topic", "paper", "here"], rows)
 
 
 def shown_verdicts(folder: Path, scale: str = "") -> dict[str, dict[str, StoredVerdict]]:
