@@ -20,7 +20,9 @@ show a stand-in of text and pictures, which says that it is not live.
 from repro.widgets.ablation import Ablation, Comparison, Pruning
 from repro.widgets.claims import ClaimsTable
 from repro.widgets.explorer import Explorer
+from repro.widgets.matrices import carried, one_head
 from repro.widgets.playground import Playground
+from repro.widgets.prediction import Question, predict
 from repro.widgets.translator_page import translator
 
 __all__ = [
@@ -30,5 +32,9 @@ __all__ = [
     "Explorer",
     "Playground",
     "Pruning",
+    "Question",
+    "carried",
+    "one_head",
+    "predict",
     "translator",
 ]
