@@ -92,7 +92,7 @@ def _effect_of(question: Question, verdicts: Verdicts) -> PaperEffect:
     where = f"the question of {question.claim}"
     effects = [e for e in _all_effects(verdicts) if e.claim.name == question.claim]
     if not 1 <= question.condition <= len(effects):
-        what = f"the claim has {len(effects)} conditions, and no number {question.condition}"
+        what = f"there is no condition {question.condition} among its {len(effects)}"
         raise InputError(where, what, "give a claim of repro.papers, such as Y-01")
     effect = effects[question.condition - 1]
     if not has_number(effect):

@@ -25,13 +25,11 @@ class TranslatorPage(Frame):
     and stays alive in exported pages. `view` shows the same models in another output.
     """
 
-    def __init__(self, runs: Mapping[str, Run], views: Iterable[str] | None) -> None:
-        start = {} if views is None else {"views": list(map(_known, views))}
-        self.names = list(runs)
-        named = ", ".join(runs)
-        self.key = hashlib.sha256(repr([(n, str(r.path)) for n, r in runs.items()]).encode())
-        self.key = self.key.hexdigest()[:16]
-        title = f"A translator with heads to switch off: {named}"
+    def __init__(self, runs: Mapping[str, Run], start: Mapping[str, Any]) -> None:
+        self.names = ", ".join(runs)
+        about = repr([(name, str(run.path)) for name, run in runs.items()])
+        self.key = hashlib.sha256(about.encode()).hexdigest()[:16]
+        title = f"A translator with heads to switch off: {self.names}"
         super().__init__(title, page_html(runs, start=start, key=self.key), HEIGHT)
 
     def view(
@@ -44,32 +42,28 @@ class TranslatorPage(Frame):
     ) -> Frame:
         """Return one view of the page for another output of the same notebook.
 
-        It holds no model: it takes that of the page, which must be shown further up.
+        It holds no model: it takes that of the page, which must be shown in an output, too.
 
         Args:
             name: one of `VIEWS`.
-            sentence: the first one; default: that of the page.
-            focus: the head that is looked at.
-            off: heads that are switched off.
-            bells: heads that look around a fixed place: its distance in tokens, and the standard
-                deviation.
+            sentence, focus, off, bells: what it begins with; see `translator`.
 
         Raises:
-            InputError: there is no such view, site or model.
+            InputError: there is no such view or site.
         """
-        state: dict[str, Any] = {"off": sorted(map(_key, off))}
-        if sentence is not None:
-            state["sentence"] = sentence
-        if focus is not None:
-            state["focus"] = _key(focus)
-        state["patterns"] = {_key(head): _bell(*bell) for head, bell in (bells or {}).items()}
-        start = {"views": [_known(name)], "start": state}
-        title = f"{name}: a view of {', '.join(self.names)}"
+        title = f"{name}: a view of {self.names}"
+        start = _start([name], sentence, focus, off, bells)
         return Frame(title, view_html(title, self.key, start), HEIGHT)
 
 
 def translator(
-    run: Run | Mapping[str, Run], name: str | None = None, views: Iterable[str] | None = None
+    run: Run | Mapping[str, Run],
+    name: str | None = None,
+    views: Iterable[str] | None = None,
+    sentence: str | None = None,
+    focus: Head | None = None,
+    off: Iterable[Head] = (),
+    bells: Mapping[Head, tuple[float, float]] | None = None,
 ) -> TranslatorPage:
     """Return a finished run as a page to translate with, as `repro page` writes it.
 
@@ -77,14 +71,40 @@ def translator(
         run: such as `repro.gallery.load("base")`, or several by their names.
         name: as the page shows a single run; default: the name of its folder.
         views: the tabs, some of `VIEWS`; default: all that have something to show.
+        sentence: the first one; default: one of the corpus.
+        focus: the head that is looked at; the page leaves out heads that the model does not have.
+        off: heads that are switched off.
+        bells: heads that look around a fixed place: its distance in tokens, and the standard
+            deviation.
 
     Raises:
         InputError: the run is not finished, its model has something that the engine lacks, or there
-            is no such view.
+            is no such view or site.
         DamagedFileError: the files of the run are not what was written.
     """
     runs = run if isinstance(run, Mapping) else {name or run.path.name: run}
-    return TranslatorPage(runs, views)
+    return TranslatorPage(runs, _start(views, sentence, focus, off, bells))
+
+
+def _start(
+    views: Iterable[str] | None,
+    sentence: str | None,
+    focus: Head | None,
+    off: Iterable[Head],
+    bells: Mapping[Head, tuple[float, float]] | None,
+) -> dict[str, Any]:
+    """Return what a page or a view begins with, as options of `front/mount.js`."""
+    state = {
+        "sentence": sentence,
+        "focus": focus and _key(focus),
+        "off": sorted(map(_key, off)),
+        "patterns": {_key(head): _bell(*bell) for head, bell in (bells or {}).items()},
+    }
+    options = {
+        "views": views if views is None else list(map(_known, views)),
+        "start": {name: value for name, value in state.items() if value},
+    }
+    return {name: value for name, value in options.items() if value}
 
 
 def _known(view: str) -> str:

@@ -52,7 +52,8 @@ class Carried {
     this.matrix.draw(matrices[at], { above: words, below: words }, [], false);
     const most = matrices[at].map((row) => Math.max(...row));
     const mean = most.reduce((sum, weight) => sum + weight, 0) / most.length;
-    this.said.textContent = `The largest weight of a row is ${Math.round(100 * mean)} % on average.`;
+    const percent = Math.round(100 * mean);
+    this.said.textContent = `The largest weight of a row is ${percent} % on average.`;
   }
 }
 

@@ -87,11 +87,12 @@ class OneHead {
   draw() {
     const { head, words } = this;
     const rows = this.weights();
-    const used = { center: head.name === BELL, std: head.name === BELL, window: head.name === "local" };
+    const isBell = head.name === BELL;
+    const used = { center: isBell, std: isBell, window: head.name === "local" };
     this.paint.setAttribute("aria-pressed", this.paints);
     this.open.disabled = !head.blocked.length;
-    this.hint.hidden = this.bell.picture.hidden = head.name !== BELL;
-    this.bell.picture.style.display = head.name === BELL ? "" : "none";
+    this.hint.hidden = !isBell;
+    this.bell.picture.style.display = isBell ? "" : "none"; // an SVG knows no `hidden`
     this.bell.draw(head);
     for (const [name, { line, slider, told }] of Object.entries(this.sliders)) {
       line.hidden = !used[name];
