@@ -38,7 +38,7 @@ def test_a_prediction_holds_the_stored_number_with_its_interval():
 
 def test_an_answer_is_folded_away_where_scripts_do_not_run():
     shown = predict(Y_02, results=RESULTS)._repr_mimebundle_()["text/html"]
-    frame, stand_in = shown.split("</iframe>")
+    _, stand_in = shown.split("</iframe>")
     assert re.fullmatch(
         r"<div data-stand-in><details><summary>[^<]*</summary>(<p>[^<]*</p>){2}</details></div>",
         stand_in,
