@@ -43,6 +43,7 @@ FIGURES = {  # one of each kind, with markup wherever text goes in
     ),
     "pattern_gallery": lambda: plots.pattern_gallery({MARKUP: np.eye(3), "next": np.eye(3, k=1)}),
     "bell_curves": lambda: plots.bell_curves([MARKUP, "b", "c"], {MARKUP: 0, "after": 1.5}),
+    "transformer": lambda: plots.transformer(2),
     "attention_by_sublayer": lambda: plots.attention_by_sublayer(
         {MARKUP: [(4, "learned"), None]}, [MARKUP, "cross"]
     ),

@@ -180,6 +180,18 @@ def test_a_figure_without_effects_is_refused():
         forest(YOU, {"multi30k": {}})
 
 
+def test_a_choice_of_claims_is_drawn_under_the_count_of_all():
+    verdicts = {
+        "multi30k": stored("Y-01", bleu(0.5, -0.2, 1.2)) | stored("Y-02", bleu(6.5, 5.5, 7.5))
+    }
+    figure = forest(YOU, verdicts, claims=["Y-01"])
+    (mark,) = named(figure, "holds")
+    assert mark.x == pytest.approx((0.5,))
+    assert "2 of 2 on multi30k" in figure.layout.title.text.replace("<br>", " ")
+    with pytest.raises(InputError, match="nothing to draw"):
+        forest(YOU, verdicts, claims=["Y-03"])
+
+
 def test_a_number_that_does_not_exist_has_a_row_without_a_mark():
     verdicts = {
         "multi30k": stored("V-09", None, outcome="void"),

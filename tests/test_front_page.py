@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import test_layers
 from PIL import Image
+from reading_time import minutes_to_read
 
 from repro.papers.front import FINDINGS, PICTURE, front_page
 from repro.papers.summary import BEGIN, END
@@ -62,7 +63,7 @@ def test_another_number_changes_its_sentence_and_no_other(tmp_path, generated):
     }
     assert "fix every head" in lines[told["Y-02"]] and "BLEU rises by 0.25" in lines[told["Y-02"]]
     assert lines[told["V-01"]].endswith(
-        ": no number of BLEU yet ([V-01](results/claims/README.md), *not run*)."
+        ": no number of BLEU yet ([V-01](results/claims/voita2019.md#v-01), *not run*)."
     )
 
 
@@ -75,16 +76,11 @@ def test_every_finding_has_one_number_of_bleu(generated):
 
 
 def test_the_minutes_of_the_doors_are_those_of_their_lessons_and_records():
-    """Reading at 150 words and 10 lines of code a minute; the exercises' own minutes; training."""
+    """Reading as in `reading_time`; the exercises' own minutes; training."""
     rows = re.findall(r"^\| (\w+) \| \[[^]]*\]\(([^)]*)\) \| (\d+)", README.read_text(), re.M)
     (student, notebook, reading), (teacher, exercise, work), (researcher, _, run) = rows
     assert (student, teacher, researcher) == ("students", "teachers", "researchers")
-    cells = json.loads((ROOT / notebook).read_text())["cells"]
-    words = sum(len("".join(c["source"]).split()) for c in cells if c["cell_type"] == "markdown")
-    lines = sum(
-        bool(line.strip()) for c in cells if c["cell_type"] == "code" for line in c["source"]
-    )
-    assert math.ceil((words / 150 + lines / 10) / 5) * 5 == int(reading)
+    assert math.ceil(minutes_to_read(ROOT / notebook) / 5) * 5 == int(reading)
     first = "".join(json.loads((ROOT / exercise).read_text())["cells"][0]["source"])
     assert sum(map(int, re.findall(r"\| (\d+) \|$", first, re.M))) == int(work)
     (seconds,) = re.findall(

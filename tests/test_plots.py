@@ -615,6 +615,25 @@ def test_sublayers_hold_the_heads_of_each_system_and_a_missing_one_has_no_box():
         plots.attention_by_sublayer({"base": [None, None]}, ["self"])
 
 
+def test_a_transformer_has_its_parts_in_order_and_one_way_from_encoder_to_decoder():
+    figure = plots.transformer(6)
+    attention, alone = (set(zip(bar.x, bar.hovertext, strict=True)) for bar in figure.data[:2])
+    assert attention == {
+        (0, "self-attention"),
+        (1, "self-attention, past only"),
+        (1, "cross attention"),
+    }
+    assert len(alone) == 5
+    written = {(note.x, note.y): note.text for note in figure.layout.annotations}
+    arrows = [trace for trace in figure.data[2:] if trace.mode == "lines" and len(trace.x) == 2]
+    (across,) = (arrow for arrow in arrows if arrow.y[0] == arrow.y[1])
+    assert (written[0, 2], written[1, across.y[0]]) == ("feed-forward", "cross attention")
+    assert list(written.values()).count("6 layers") == 2
+    assert "6 layers" in figure.layout.meta["words"]
+    with refuses(InputError, "num_layers", "is 0"):
+        plots.transformer(0)
+
+
 def lines_of(trace) -> set[tuple]:
     """Return the lines of a trace of separate ones, each as its start and its end: a place across
     and a row up."""

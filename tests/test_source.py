@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from reading_time import minutes_to_read
 
 from repro.papers import PAPERS, load_paper
 
@@ -87,10 +88,10 @@ def test_the_locks_hold_what_the_package_asks_for_in_versions_it_allows():
     """A dependency that was added or raised without `make lock` is found here."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    asked = {"requirements.lock": project["dependencies"] + extras["dev"]}
+    asked = {"requirements.lock": project["dependencies"] + extras["lab"] + extras["dev"]}
     asked |= {
         f"requirements-{name}.lock": extras[name]
-        for name in ("browser", "cluster", "site", "syntax")
+        for name in ("browser", "cluster", "quiz", "site", "syntax")
     }
     assert set(asked) == set(LOCKS)
     torch = (ROOT / "requirements-torch.txt").read_text().split()[-1]
@@ -141,6 +142,29 @@ def test_notebooks_were_run_top_to_bottom_and_are_small(path):
     # a translator in an output holds one small model; views of it hold none
     assert of_models < 850_000
     assert path.stat().st_size - of_models < 850_000
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_lesson_says_what_one_learns_needs_and_spends(path):
+    first = "".join(json.loads(path.read_text())["cells"][0]["source"])
+    assert "**You will be able to**" in first and "**You need**" in first
+    (minutes,) = re.findall(r"\*\*Time\*\*: (\d+)\s+minutes\s+to\s+read", first)
+    # a step of five minutes, and a little more to read does not ask for another number at once
+    assert int(minutes) % 5 == 0 and abs(int(minutes) - minutes_to_read(path)) <= 5
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS[:6], ids=lambda path: path.name)
+def test_lessons_show_what_they_compare_and_print_no_line_over_100_columns(path):
+    """A silent assertion looks the same whether it holds or was never reached."""
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    assert not [cell["source"] for cell in cells if "assert" in "".join(cell["source"])]
+    printed = [
+        line.rstrip("\n")
+        for cell in cells
+        for output in cell["outputs"]
+        for line in output.get("text", [])
+    ]
+    assert not [line for line in printed if len(line) > 100]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Draw the effects of a paper's claims beside the printed ones, as one forest plot."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from plotly.graph_objects import Figure
 
@@ -28,36 +28,46 @@ FOREST_EXPLAINED = (
 )
 
 
-def forest(paper: Paper, verdicts: Verdicts) -> Figure:
+def forest(paper: Paper, verdicts: Verdicts, claims: Collection[str] | None = None) -> Figure:
     """Draw the effects of a paper's claims, a row for each scale, beside the printed ones.
 
     Args:
         paper: with the claims and printed numbers.
         verdicts: scale -> verdicts by claim, as of `load_verdicts` or `judge`.
+        claims: names of those to draw; None = all. The title counts all claims of the paper, so
+            that nobody takes a choice for the whole.
 
     Raises:
-        InputError: no claim of the paper has a number there.
+        InputError: no such claim of the paper has a number there.
     """
-    effects = _with_numbers(paper, verdicts)
+    effects = _with_numbers(paper, verdicts, claims)
     title = headline(paper, verdicts)
     scales = [scale for scale in verdicts if any(scale in effect.found for effect in effects)]
     words = (
         f"Forest plot: {title} It has {len(effects)} effects of the claims of {paper.name}, a row "
         f"for each of {', '.join(scales)}. The table of effects holds the same numbers."
     )
-    return plots.forest(title, effects_by_axis(paper, verdicts), OTHERS, words)
+    return plots.forest(title, effects_by_axis(paper, verdicts, claims), OTHERS, words)
 
 
-def effects_by_axis(paper: Paper, verdicts: Verdicts) -> dict[str, list[Effect]]:
+def effects_by_axis(
+    paper: Paper, verdicts: Verdicts, claims: Collection[str] | None = None
+) -> dict[str, list[Effect]]:
     """Return what `forest` draws of a paper, by the titles of the axes."""
     groups: dict[str, list[PaperEffect]] = {SMALL_BLEU: [], LARGE_BLEU: [], OTHERS: []}
-    for effect in _with_numbers(paper, verdicts):
+    for effect in _with_numbers(paper, verdicts, claims):
         groups[_group(effect)].append(effect)
     return {axis: list(_drawn(of_group)) for axis, of_group in groups.items()}
 
 
-def _with_numbers(paper: Paper, verdicts: Verdicts) -> list[PaperEffect]:
-    return [effect for effect in effects_of(paper, verdicts) if has_number(effect)]
+def _with_numbers(
+    paper: Paper, verdicts: Verdicts, claims: Collection[str] | None
+) -> list[PaperEffect]:
+    return [
+        effect
+        for effect in effects_of(paper, verdicts)
+        if has_number(effect) and (claims is None or effect.claim.name in claims)
+    ]
 
 
 def _group(effect: PaperEffect) -> str:

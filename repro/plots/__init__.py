@@ -6,12 +6,14 @@ an `InputError` (`style.check_drawn`).
 - `maps`: attention maps, all heads of a site, patterns.
 - `heads`: numbers by head, distributions, roles.
 - `pruning`: scores and heads after pruning.
+- `architecture`: a Transformer.
 - `diagrams`: the parts of a model.
 - `forest_plot`: effects with intervals and bounds.
 - `scores`: lines over training, length and distance; published beside reproduced.
 - `export`: into notebooks and files.
 """
 
+from repro.plots.architecture import transformer
 from repro.plots.diagrams import attention_by_sublayer, score_sources
 from repro.plots.export import save
 from repro.plots.forest_plot import forest
@@ -94,5 +96,6 @@ __all__ = [
     "score_sources",
     "speed_by_length",
     "training_curves",
+    "transformer",
     "weight_histograms",
 ]

@@ -35,7 +35,7 @@ _BESIDE = {
     "left": (-5, 0, "right", "center"),
 }
 _MARKS = {"circle": "o", "square": "s", "diamond": "D", "x": "X", "cross": "P"}
-_MARKS |= {"triangle-up": "^", "triangle-down": "v"}
+_MARKS |= {"triangle-up": "^", "triangle-down": "v", "triangle-right": ">"}
 
 
 def draw(figure: go.Figure | dict[str, Any]) -> Figure:
