@@ -15,8 +15,8 @@ from repro.core.subwords import PAD_ID
 from repro.core.transformer import Transformer
 from repro.errors import InputError
 from repro.pruning.cutting import drop_heads
-from repro.widgets import Ablation, ClaimsTable, Comparison, Explorer, Playground, Pruning
-from repro.widgets.heads import factors_at_test_time, ones
+from repro.widgets import ClaimsTable, Comparison, Explorer, Pruning
+from repro.widgets.heads import factors_at_test_time
 from repro.widgets.stills import overview
 
 SENTENCE = "The old man sees a dog."
@@ -35,7 +35,7 @@ def texts(row: dict) -> str:
 def test_the_pruning_slider_shows_what_is_left(translator, gated):
     pruning = Pruning([("all heads", translator), ("gated", gated)], SENTENCE, SEARCH)
     assert [texts(row) for row in pruning.words.rows] == translator.translate([SENTENCE], SEARCH)
-    assert pruning.heads.factors == ones(translator.model)
+    assert pruning.heads.factors == [[[1.0] * 4] * 2] * 3
     pruning.level.value = "gated"
     whole, left = (model.translate([SENTENCE], SEARCH)[0] for model in (translator, gated))
     assert [texts(row) for row in pruning.words.rows] == [whole, left]
@@ -65,9 +65,7 @@ def test_a_sentence_goes_through_all_models(translator, gated):
     )
 
 
-@pytest.mark.parametrize(
-    "make", [Explorer, Ablation, Playground, lambda run, text: Comparison({"a": run}, text)]
-)
+@pytest.mark.parametrize("make", [Explorer, lambda run, text: Comparison({"a": run}, text)])
 def test_a_run_in_place_of_its_translator_is_one_line_with_the_fix(make):
     with refuses(InputError, "translator", "'base'", "repro.load_translator"):
         make("base", SENTENCE)
@@ -85,24 +83,7 @@ def test_no_models_is_a_mistake(translator):
         Transformer(ModelConfig(**nothing), len(translator.subwords), PAD_ID), translator.subwords
     )
     with pytest.raises(InputError, match="model: has no attention head"):
-        Ablation(empty, SENTENCE)
-
-
-def test_the_still_playground_shows_what_the_head_looks_at(translator):
-    play = Playground(translator, SENTENCE, SEARCH)
-    play.heads.chosen = [1, 0, 2]
-    shown = {
-        "its own": "its own choice",
-        "gaussian": "what a bell curve covers",
-        "uniform": "all tokens alike",
-        "previous": "previous",
-    }
-    for pattern, said in shown.items():
-        play.pattern.value = pattern
-        assert f'alt="Decoder self-attention, layer 1, head 3: looks at {said}"' in play.static()
-    assert all(
-        f"{word['text']}" in play.static() for row in play.words.rows for word in row["words"]
-    )
+        Explorer(empty, SENTENCE)
 
 
 CLAIM = {
@@ -140,7 +121,7 @@ def test_the_claims_table_is_text():
         ClaimsTable([CLAIM, {"id": "", "paper": "", "statement": "", "evidence": None}])
 
 
-@pytest.mark.parametrize("make", [Explorer, Ablation, Playground], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [Explorer, lambda model, *rest: Comparison({"a": model}, *rest)])
 def test_markup_stays_text(translator, make):
     widget = make(translator, HOSTILE, SEARCH)
     if make is Explorer:
@@ -154,12 +135,11 @@ def test_markup_stays_text(translator, make):
 
 def test_the_static_page_has_translation_heads_and_picture(translator, gated):
     translation = translator.translate([SENTENCE], SEARCH)[0]
-    ablation, pruning = (
-        Ablation(translator, SENTENCE, SEARCH),
-        Pruning([("gated", gated)], SENTENCE, SEARCH),
-    )
-    assert all(f"{word} <sub>" in ablation.static() for word in translation.split())
-    assert ablation.static().count("■") == 24 and "□" in pruning.static()
+    pruning = Pruning([("base", translator), ("gated", gated)], SENTENCE, SEARCH)
+    assert all(f"{word} <sub>" in pruning.static() for word in translation.split())
+    assert pruning.static().count("■") == 24
+    pruning.level.value = "gated"
+    assert "□" in pruning.static()
     explorer = Explorer(translator, SENTENCE, SEARCH).static()
     # three sites, and the chosen head with its tokens
     assert explorer.count('src="data:image/png;base64,') == 4

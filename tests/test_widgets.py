@@ -15,11 +15,8 @@ import numpy as np
 import pytest
 import torch
 
-from repro.analysis.ablation import scaled_heads
-from repro.analysis.reading import Reading, Word, changed_words, read
-from repro.analysis.replacement import replaced_head
+from repro.analysis.reading import Reading, Word, read
 from repro.analysis.weights import collect_weights
-from repro.core.attention.gaussian import Gaussian
 from repro.core.config import ModelConfig
 from repro.core.decoding import SearchConfig, Translator
 from repro.core.int8 import quantized
@@ -28,12 +25,15 @@ from repro.core.transformer import Transformer
 from repro.errors import InputError
 from repro.runs import gallery
 from repro.runs.models import load_translator
-from repro.widgets import Ablation, Explorer, Playground
-from repro.widgets.heads import ones
+from repro.widgets import Comparison, Explorer
 
 SENTENCE = "The old man sees a dog."
 OTHER = "A woman buys the small table."
 SEARCH = SearchConfig(beam=2)
+
+
+def compared(translator, sentence: str, search: SearchConfig | None = None) -> Comparison:
+    return Comparison({"model": translator}, sentence, search)
 
 
 def texts(row: dict) -> str:
@@ -58,7 +58,7 @@ def saved_bytes(widget: ipywidgets.Widget) -> int:
     return len(json.dumps(state)) + len(json.dumps(widget.static()))
 
 
-@pytest.mark.parametrize("kind", [Explorer, Ablation, Playground])
+@pytest.mark.parametrize("kind", [Explorer, compared])
 def test_characters_that_the_model_has_never_seen_are_told_until_they_are_gone(translator, kind):
     widget = kind(translator, SENTENCE, SEARCH)
     widget.sentence.value = "The \u0416 dog \u0416 sleeps\u200b."
@@ -216,7 +216,7 @@ def test_a_longer_sentence_or_translation_is_refused_in_one_line(translator, mon
 def test_what_is_shown_is_marked_as_old_after_a_mistake_and_as_busy_meanwhile(
     translator, monkeypatch
 ):
-    for widget in (Explorer(translator, SENTENCE, SEARCH), Ablation(translator, SENTENCE, SEARCH)):
+    for widget in (Explorer(translator, SENTENCE, SEARCH), compared(translator, SENTENCE, SEARCH)):
         states = []
         widget.notice.observe(lambda change, states=states: states.append(change["new"]), "state")
         widget.sentence.value = " "
@@ -224,173 +224,45 @@ def test_what_is_shown_is_marked_as_old_after_a_mistake_and_as_busy_meanwhile(
         assert states == ["busy", "stale", "busy", "ready"]
 
 
-# Ablation
-
-
-def test_a_factor_changes_the_translation_as_scaled_heads_do(translator):
-    ablation = Ablation(translator, SENTENCE, SEARCH)
-    whole = translator.translate([SENTENCE], SEARCH)[0]
-    assert [texts(row) for row in ablation.words.rows] == [whole, whole]
-    ablation.heads.factors = [[[1.0] * 4] * 2, [[1.0] * 4] * 2, [[1.0] * 4, [0.0] * 4]]
-    with scaled_heads(translator.model, {("cross", 1): [0.0] * 4}):
-        expected = translator.translate([SENTENCE], SEARCH)[0]
-    first, second = ablation.words.rows
-    assert expected != whole and (texts(first), texts(second)) == (whole, expected)
-    assert [word["changed"] for word in second["words"]] == changed_words(
-        whole.split(), expected.split()
-    )
-    assert [word["changed"] for word in first["words"]] == changed_words(
-        expected.split(), whole.split()
-    )
-    assert translator.translate([SENTENCE], SEARCH)[0] == whole
-
-
-def test_the_slider_is_the_factor_of_the_chosen_head(translator):
-    ablation = Ablation(translator, SENTENCE, SEARCH)
-    before = ablation.words.rows[1]["words"]
-    ablation.heads.chosen = [2, 1, 3]
-    ablation.factor.value = 0.5
-    assert ablation.heads.factors == [
-        ones(translator.model)[0],
-        ones(translator.model)[1],
-        [[1.0] * 4, [1.0, 1.0, 1.0, 0.5]],
-    ]
-    assert [word["probability"] for word in ablation.words.rows[1]["words"]] != [
-        word["probability"] for word in before
-    ]
-    ablation.heads.chosen = [0, 0, 0]
-    assert ablation.factor.value == 1.0
-    ablation.heads.chosen = [2, 1, 3]
-    assert ablation.factor.value == 0.5
-    ablation.reset.click()
-    assert ablation.heads.factors == ones(translator.model) and ablation.factor.value == 1.0
-    assert ablation.words.rows[1]["words"] == before
-
-
-def test_a_factor_beyond_the_slider_is_laid_as_it_is(translator):
-    ablation = Ablation(translator, SENTENCE, SEARCH)
-    ablation.heads.factors = [[[-3.0, 1.0, 1.0, 1.0], [1.0] * 4], *ones(translator.model)[1:]]
-    assert ablation.heads.factors[0][0][0] == -3.0
-
-
-@pytest.mark.parametrize("make", [Explorer, Ablation, Playground])
+@pytest.mark.parametrize("make", [Explorer, compared])
 def test_a_first_sentence_that_cannot_be_read_is_refused(translator, make):
     with pytest.raises(InputError, match="sentence: is empty"):
         make(translator, "")
 
 
-def test_a_typed_sentence_goes_through_both_models(translator):
-    ablation = Ablation(translator, SENTENCE, SEARCH)
-    ablation.sentence.value = OTHER
-    assert [texts(row) for row in ablation.words.rows] == translator.translate([OTHER], SEARCH) * 2
-    ablation.sentence.value = ""
-    assert ablation.words.message == "sentence: is empty. Fix: type some words"
+# Several models
 
 
-# Playground
-
-
-def test_the_centre_moves_the_matrix_and_the_translation(translator):
-    play = Playground(translator, SENTENCE, SEARCH)
-    play.heads.chosen = [2, 0, 1]
-    play.pattern.value = "gaussian"
-    play.std.value = 0.5
-    seen = set()
-    for center in (-3.0, 0.0, 4.0):
-        play.center.value = center
-        weights = np.frombuffer(play.matrix.weights, np.float32).reshape(
-            len(play.matrix.query_tokens), len(play.matrix.key_tokens)
-        )
-        queries, keys = np.mgrid[: weights.shape[0], : weights.shape[1]]
-        expected = np.exp(-((keys - queries - center) ** 2) / (2 * 0.25)) / (
-            0.5 * np.sqrt(2 * np.pi)
-        )
-        np.testing.assert_allclose(weights, expected, atol=1e-6)
-        with replaced_head(
-            translator.model,
-            "cross",
-            0,
-            1,
-            Gaussian((center,), 16, 0.5),
-        ):
-            assert texts(play.words.rows[1]) == translator.translate([SENTENCE], SEARCH)[0]
-        seen.add(tuple(word["probability"] for word in play.words.rows[1]["words"]))
-    assert len(seen) == 3 and play.matrix.movable and play.settings[(2, 0, 1)].center == 4.0
-    assert texts(play.words.rows[0]) == translator.translate([SENTENCE], SEARCH)[0]
-
-
-def test_every_head_keeps_its_own_setting(translator):
-    play = Playground(translator, SENTENCE, SEARCH)
-    play.pattern.value = "previous"
-    play.heads.chosen = [1, 1, 2]
-    assert play.pattern.value == "its own"
-    play.pattern.value = "left"
-    play.heads.chosen = [2, 0, 0]
-    assert "previous" not in play.pattern.options and "uniform" in play.pattern.options
-    play.pattern.value = "uniform"
-    np.testing.assert_allclose(
-        np.frombuffer(play.matrix.weights, np.float32), 1 / len(play.matrix.key_tokens), rtol=1e-5
-    )
-    assert {place: setting.pattern for place, setting in play.settings.items()} == {
-        (0, 0, 0): "previous",
-        (1, 1, 2): "left",
-        (2, 0, 0): "uniform",
-    }
-    assert play.heads.marked == [[0, 0, 0], [1, 1, 2], [2, 0, 0]]
-    play.heads.chosen = [0, 0, 0]
-    assert play.pattern.value == "previous"
-    matrix = np.frombuffer(play.matrix.weights, np.float32).reshape(
-        len(play.matrix.query_tokens), -1
-    )
-    assert np.array_equal(matrix, np.eye(len(matrix), k=-1))
-    play.clear.click()
-    assert play.pattern.value == "its own" and play.heads.marked == [[1, 1, 2], [2, 0, 0]]
-    play.reset.click()
-    assert play.settings == {} and play.heads.marked == []
-    assert play.words.rows[1]["words"] == play.words.rows[0]["words"]
-
-
-def test_painted_pairs_are_blocked(translator):
-    play = Playground(translator, SENTENCE, SEARCH)
-    before = np.frombuffer(play.matrix.weights, np.float32).reshape(
-        len(play.matrix.query_tokens), -1
-    )
-    play.matrix.blocked = [[1, 0], [1, 1], [2, 3]]
-    after = np.frombuffer(play.matrix.weights, np.float32).reshape(before.shape)
-    expected = before.copy()
-    expected[1, :2] = expected[2, 3] = 0
-    np.testing.assert_allclose(after, expected / expected.sum(axis=1, keepdims=True), rtol=1e-5)
-    assert play.settings[(0, 0, 0)].blocked == ((1, 0), (1, 1), (2, 3))
-    play.heads.chosen = [0, 0, 1]
-    assert play.matrix.blocked == []
-    play.heads.chosen = [0, 0, 0]
-    assert play.matrix.blocked == [[1, 0], [1, 1], [2, 3]]
-
-
-def test_what_was_painted_while_the_kernel_was_busy_belongs_to_its_head(translator):
-    play = Playground(translator, SENTENCE, SEARCH)
-    play.heads.chosen = [0, 0, 1]
-    # as a browser sends it, too late
-    play.matrix.set_state({"blocked": [[1, 0]], "painted": {"head": [0, 0, 0], "pairs": [[1, 0]]}})
-    assert {head: setting.blocked for head, setting in play.settings.items()} == {
-        (0, 0, 0): ((1, 0),)
-    }
+def test_a_widgets_model_has_the_parameters_of_the_one_it_was_given(translator):
+    model = Explorer(translator, SENTENCE, SEARCH).translator.model
+    assert [p.data_ptr() for p in model.parameters()] == [
+        p.data_ptr() for p in translator.model.parameters()
+    ]
+    assert not {*model.modules()} & {*translator.model.modules()}
+    rounded = translator.with_model(quantized(translator.model))
     assert (
-        play.matrix.blocked == []
-        and play.heads.marked == [[0, 0, 0]]
-        and play.matrix.head == [0, 0, 1]
-    )
-    play.matrix.set_state({"blocked": [[2, 1]], "painted": {"head": [0, 0, 1], "pairs": [[2, 1]]}})
-    assert play.settings[(0, 0, 1)].blocked == ((2, 1),) and play.settings[(0, 0, 0)].blocked == (
-        (1, 0),
+        texts(compared(rounded, SENTENCE, SEARCH).words.rows[0])
+        == rounded.translate([SENTENCE], SEARCH)[0]
     )
 
 
-def test_of_two_controls_moved_at_once_the_later_one_counts(translator, monkeypatch):
+def test_a_head_that_is_not_there_is_not_chosen(translator):
+    maps = Explorer(translator, SENTENCE, SEARCH).maps
+    for nowhere in ([2, 0, 4], [2, 2, 0], [3, 0, 0], [0, -1, 0], [0, 0]):
+        expected = (
+            r"maps.chosen: there is no head \[.*\]. Fix: give \[site, layer, head\] of one "
+            r"that is drawn"
+        )
+        with pytest.raises(InputError, match=expected):
+            maps.chosen = nowhere
+    maps.chosen = [2, 0, 3]
+    assert maps.chosen == [2, 0, 3]
+
+
+def test_of_two_sentences_typed_at_once_the_later_one_counts(translator, monkeypatch):
     """A kernel handles the messages of two controls in two threads; here the first of them is still
     translating when the other comes."""
-    play = Playground(translator, SENTENCE, SEARCH)
-    play.pattern.value, play.center.value, play.sums_to_one.value = "gaussian", -6.0, True
+    widget = compared(translator, SENTENCE, SEARCH)
     reading, read_on, running, most = threading.Event(), threading.Event(), [], []
 
     def slow_read(*arguments):
@@ -404,9 +276,10 @@ def test_of_two_controls_moved_at_once_the_later_one_counts(translator, monkeypa
         finally:
             running.pop()
 
-    monkeypatch.setattr("repro.widgets.playground.read", slow_read)
+    monkeypatch.setattr("repro.widgets.several.read", slow_read)
     hands = [
-        threading.Thread(target=play.std.set_trait, args=("value", std)) for std in (0.25, 5.0)
+        threading.Thread(target=widget.sentence.set_trait, args=("value", text))
+        for text in ("The cat sleeps.", OTHER)
     ]
     hands[0].start()
     assert reading.wait(10)
@@ -415,81 +288,5 @@ def test_of_two_controls_moved_at_once_the_later_one_counts(translator, monkeypa
     read_on.set()
     for hand in hands:
         hand.join(60)
-    assert most == [1, 1] and play.settings[(0, 0, 0)].std == 5.0
-    weights = np.frombuffer(play.matrix.weights, np.float32).reshape(
-        len(play.matrix.query_tokens), -1
-    )
-    # nothing is left of a row by the narrow one
-    np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-5)
-
-
-@pytest.mark.parametrize("make", [Playground, Ablation])
-def test_a_cell_finds_its_model_as_it_was_while_a_widget_translates(translator, monkeypatch, make):
-    widget, seen = make(translator, SENTENCE, SEARCH), []
-    whole = read(translator, SENTENCE, SEARCH).words
-
-    def read_beside(*arguments):
-        seen.append(read(translator, SENTENCE, SEARCH).words)
-        return read(*arguments)
-
-    monkeypatch.setattr(f"{make.__module__}.read", read_beside)
-    if make is Ablation:
-        widget.factor.value = 0.5
-    else:
-        widget.pattern.value = "uniform"
-    assert widget.changed.words != whole and seen == [whole]
-
-
-def test_a_widgets_model_has_the_parameters_of_the_one_it_was_given(translator):
-    model = Playground(translator, SENTENCE, SEARCH).translator.model
-    assert [p.data_ptr() for p in model.parameters()] == [
-        p.data_ptr() for p in translator.model.parameters()
-    ]
-    assert not {*model.modules()} & {*translator.model.modules()}
-    rounded = translator.with_model(quantized(translator.model))
-    assert (
-        texts(Playground(rounded, SENTENCE, SEARCH).words.rows[0])
-        == rounded.translate([SENTENCE], SEARCH)[0]
-    )
-
-
-@pytest.mark.parametrize(
-    "make, view", [(Explorer, "maps"), (Ablation, "heads"), (Playground, "heads")]
-)
-def test_a_head_that_is_not_there_is_not_chosen(translator, make, view):
-    grid = getattr(make(translator, SENTENCE, SEARCH), view)
-    for nowhere in ([2, 0, 4], [2, 2, 0], [3, 0, 0], [0, -1, 0], [0, 0]):
-        expected = (
-            rf"{view}.chosen: there is no head \[.*\]. Fix: give \[site, layer, head\] of one "
-            r"that is drawn"
-        )
-        with pytest.raises(InputError, match=expected):
-            grid.chosen = nowhere
-    grid.chosen = [2, 0, 3]
-    assert grid.chosen == [2, 0, 3]
-
-
-@pytest.mark.parametrize("factors", [[], [[[0.0]]], [[[0.0] * 4]] * 3])
-def test_factors_that_are_not_one_for_each_head_are_told(translator, factors):
-    ablation = Ablation(translator, SENTENCE, SEARCH)
-    ablation.heads.factors = factors
-    ablation.sentence.value = OTHER
-    assert ablation.words.message.startswith(
-        "heads.factors: are not one for each head. Fix: give a list a site"
-    )
-    ablation.reset.click()
-    assert ablation.words.message.startswith("translated in")
-
-
-def test_rows_can_be_made_to_sum_to_one(translator):
-    play = Playground(translator, SENTENCE, SEARCH)
-    play.pattern.value = "gaussian"
-    play.sums_to_one.value = True
-    rows = np.frombuffer(play.matrix.weights, np.float32).reshape(len(play.matrix.query_tokens), -1)
-    np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-5)
-
-
-# Pruning, comparison, claims
-
-
-# What a page without a kernel shows
+    assert most == [1, 1]
+    assert texts(widget.words.rows[0]) == translator.translate([OTHER], SEARCH)[0]

@@ -11,6 +11,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.M)
+_COMMENT = re.compile(r"^ *(?://.*|/\*\*(?:.|\n)*?\*/)\n|^ +|^\n", re.M)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))", re.M)
 
 
@@ -39,7 +40,7 @@ def _collect(name: str, scripts: dict[str, str]) -> None:
         return f"const {{{names}}} = modules[{target!r}];\n"
 
     names = _EXPORT.findall(text)
-    body = _EXPORT.sub("", _IMPORT.sub(imported, text))
+    body = _COMMENT.sub("", _EXPORT.sub("", _IMPORT.sub(imported, text)))
     scripts[name] = (
         f"modules[{name!r}] = (() => {{\n{body}\nreturn {{ {', '.join(names)} }};\n}})();\n"
     )

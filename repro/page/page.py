@@ -5,7 +5,7 @@ import html
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +35,20 @@ TEXTS = {"minigerman": "generated sentences", "multi30k": "captions of photos"}
 """The corpora of the gallery, in words."""
 
 
-def page_html(runs: Mapping[str, Run], results: Path | None = None) -> str:
+def page_html(
+    runs: Mapping[str, Run],
+    results: Path | None = None,
+    start: Mapping[str, Any] | None = None,
+    key: str = "",
+) -> str:
     """Return the page of some finished runs, as text.
 
     Args:
         runs: by the name that the page shows; the first one is shown first.
         results: a folder of results, for what is on record of heads, pruning and claims; None, or a
             folder that is not there: the page goes without.
+        start: further options of `mount`, see `front/mount.js`.
+        key: by which views in other frames find the page; see `view_html`.
 
     Raises:
         InputError: a run is not finished, or its model has something that the engine lacks.
@@ -50,21 +57,57 @@ def page_html(runs: Mapping[str, Run], results: Path | None = None) -> str:
     folder = results if results is not None and results.is_dir() else None
     corpora = {run.config.data.corpus for run in runs.values()}
     records = load_records(folder, None, corpora) if folder else []
-    options = stored_options(folder, records) if folder else {}
+    options = (stored_options(folder, records) if folder else {}) | dict(start or {})
     models = [_model_script(name, run, records) for name, run in runs.items()]
     parts = front_end() | {
         "page_style": _read("colours.css") + _read("page.css"),
         "models": "\n".join(models),
         "options": _json_in_html(options),
+        "key": html.escape(key),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read("page.html"))
+    return _filled("page.html", parts)
+
+
+def view_html(title: str, key: str, start: Mapping[str, Any]) -> str:
+    """Return a page that shows the models of another frame of the same notebook.
+
+    Args:
+        title: of the page.
+        key: of the page that holds the models.
+        start: options of `mount` for this view.
+    """
+    parts = {"title": html.escape(title), "key": key, "start": _json_in_html(start)}
+    return _filled("view.html", parts)
+
+
+def widget_html(title: str, entry: str, style: Sequence[str], data: Any) -> str:
+    """Return a page of a small widget that needs no model.
+
+    Args:
+        title: of the page.
+        entry: a module whose `start(element, data)` draws the widget.
+        style: names of style sheets, besides the colours.
+        data: for `start`; as JSON.
+    """
+    parts = {
+        "title": html.escape(title),
+        "style": "".join(map(_read, ("colours.css", "page.css", *style))),
+        "script": bundle(entry),
+        "entry": entry,
+        "data": _json_in_html(data),
+    }
+    return _filled("widget.html", parts)
+
+
+def _filled(name: str, parts: Mapping[str, str]) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _read(name))
 
 
 def front_end() -> dict[str, str]:
     """Return what `mount` needs besides models: `script`, whose `modules["front/mount.js"]` has it,
     and the texts of its options `engine` and `style`."""
     return {
-        "script": bundle("front/mount.js"),
+        "script": bundle("front/page.js"),
         "engine": bundle("engine/worker.js") + 'modules["engine/worker.js"].serve(self);\n',
         "style": _read("colours.css") + _read("views.css") + _read("tabs.css"),
     }

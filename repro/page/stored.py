@@ -8,8 +8,8 @@ from typing import Any
 from repro.claims.evidence import Evidence
 from repro.core.settings import SITES
 from repro.papers import PAPERS, load_paper
-from repro.papers.effects import has_numbers
-from repro.papers.forest_plot import FOREST_EXPLAINED, OTHERS, effects_by_axis
+from repro.papers.effects import PaperEffect, has_numbers
+from repro.papers.forest_plot import FOREST_EXPLAINED, OTHERS, as_drawn, effects_by_axis
 from repro.papers.headlines import headline
 from repro.papers.pruned import PRUNED, control_of, pruning_series_by_seed
 from repro.papers.report import shown_verdicts
@@ -108,18 +108,26 @@ def _groups(effects: Mapping[str, Iterable[Effect]]) -> list[dict[str, Any]]:
 
 
 def _drawn(effect: Effect) -> dict[str, Any]:
-    rows = [
-        asdict(row) | {"score": _numbers(row.score), "likelihood": _numbers(row.likelihood)}
-        for row in effect.rows
-    ]
     return {
         "heading": effect.heading,
         "number": effect.number,
         "atLeast": effect.at_least,
         "atMost": effect.at_most,
         "printed": list(effect.printed),
-        "rows": rows,
+        "rows": _rows(effect),
     }
+
+
+def drawn_rows(effect: PaperEffect) -> list[dict[str, Any]]:
+    """Return what was found of an effect of a paper, a row a scale, for `front/forest.js`."""
+    return _rows(as_drawn(effect))
+
+
+def _rows(effect: Effect) -> list[dict[str, Any]]:
+    return [
+        asdict(row) | {"score": _numbers(row.score), "likelihood": _numbers(row.likelihood)}
+        for row in effect.rows
+    ]
 
 
 def _numbers(reading: Reading | None) -> dict[str, Any] | None:

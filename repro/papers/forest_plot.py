@@ -74,7 +74,7 @@ def _group(effect: PaperEffect) -> str:
     """Return the panel of a paper's effect in the forest plot, by unit and size."""
     if not effect.is_of_bleu:
         return OTHERS
-    largest = max(map(abs, _as_drawn(effect, "").numbers()))
+    largest = max(map(abs, as_drawn(effect).numbers()))
     return SMALL_BLEU if largest <= SMALL else LARGE_BLEU
 
 
@@ -83,11 +83,11 @@ def _drawn(effects: Iterable[PaperEffect]) -> Iterable[Effect]:
     last = ""
     for effect in effects:
         name = effect.claim.name
-        yield _as_drawn(effect, "" if name == last else f"{name} {effect.claim.statement}")
+        yield as_drawn(effect, "" if name == last else f"{name} {effect.claim.statement}")
         last = name
 
 
-def _as_drawn(effect: PaperEffect, heading: str) -> Effect:
+def as_drawn(effect: PaperEffect, heading: str = "") -> Effect:
     """Return an effect that a paper claims as the forest plot shows it."""
     return Effect(
         heading,

@@ -1,4 +1,4 @@
-"""Draw a square for each head of a model: to choose it, to switch it off, to show its state."""
+"""Draw a square for each head of a model: how much of it is left."""
 
 from collections.abc import Sequence
 
@@ -17,25 +17,11 @@ Factors = list[list[list[float]]]
 
 
 class HeadGrid(anywidget.AnyWidget):
-    """Draw a square for each head.
-
-    Traits: `factors` by site, layer and head; `chosen` and `marked` as [site, layer, head]. By
-    `mode`, a click can `toggle` a head between off and on, or only `choose` it; `show` takes no
-    clicks.
-    """
+    """Draw a square for each head, by its factor: `factors` by site, layer and head."""
 
     _esm, _css = module("heads"), style("heads")
     titles = traitlets.List(list(TITLES.values())).tag(sync=True)
     factors = traitlets.List().tag(sync=True)
-    chosen = traitlets.List().tag(sync=True)
-    marked = traitlets.List().tag(sync=True)
-    mode = traitlets.Unicode("toggle").tag(sync=True)
-
-    @traitlets.validate("chosen")
-    def _is_there(self, proposal: dict) -> list[int]:
-        """Refuse to choose a head that does not exist."""
-        counts = [[len(heads) for heads in layers] for layers in self.factors]
-        return check_chosen("heads.chosen", proposal["value"], counts)
 
 
 def check_chosen(where: str, chosen: list[int], counts: Sequence[Sequence[int]]) -> list[int]:
@@ -77,11 +63,6 @@ def factors_at_test_time(model: Transformer) -> Factors:
         return found.tolist()
 
     return [[factors(attention) for attention in model.attentions()[site]] for site in SITES]
-
-
-def ones(model: Transformer) -> Factors:
-    """Return a factor of 1 for each existing head."""
-    return [[[1.0] * len(heads) for heads in layers] for layers in factors_at_test_time(model)]
 
 
 def first_head(model: Transformer) -> list[int]:

@@ -29,9 +29,6 @@ TITLES = {
     "decoder_self": "Decoder self-attention",
     "cross": "Cross attention",
 }
-FITS = {"width": "auto", "flex": "0 0 auto"}  # the layout of a button as wide as its text
-# The layout of a row whose parts wrap into the next line.
-WRAPS = {"flex_flow": "row wrap"}
 FRONT = Path(__file__).parent / "front"
 
 INPUT_LOCK = threading.RLock()

@@ -1,35 +1,143 @@
-"""A notebook exported to one file: what is in it translates without kernel, server or network."""
+"""A notebook exported to one file: what is in it is alive without kernel, server or network."""
+
+import os
+from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from nbconvert import HTMLExporter
 
 from repro.runs import gallery
-from repro.widgets import translator
+from repro.widgets import Question, carried, one_head, predict, translator
 
 pytestmark = pytest.mark.browser
 
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+SLOW = 600_000  # milliseconds; nothing takes so long, but a busy machine is no reason to fail
+WORDS = "the old dog sees a small cat".split()
+OF_A_PART = {"rules": {"page-has-heading-one": {"enabled": False}}}  # the notebook has it
+SIZES = {"light": (1366, 900), "dark": (390, 844)}
+DARK = "body { background: #111; color: #eee }"
 
-def test_an_exported_page_translates(browser, tmp_path):
-    shown = translator(gallery.load("base"))._repr_mimebundle_()
-    cell = nbformat.v4.new_code_cell("translator(run)")
-    cell.outputs = [nbformat.v4.new_output("display_data", shown)]
-    notebook = nbformat.v4.new_notebook(cells=[cell])
+
+def exported(folder: Path, *shown: object, style: str = "") -> Path:
+    """Return a page with outputs, as nbconvert writes it."""
+    notebook = nbformat.v4.new_notebook()
+    for each in shown:
+        cell = nbformat.v4.new_code_cell("shown")
+        cell.outputs = [nbformat.v4.new_output("display_data", each._repr_mimebundle_())]
+        notebook.cells.append(cell)
     text, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)
-    path = tmp_path / "exported.html"
-    path.write_text(f"<!doctype html><meta charset=utf-8>{text}", encoding="utf-8")
-    page = browser.new_page(viewport={"width": 1366, "height": 768})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.route("http*://**", lambda route: errors.append(route.request.url) or route.abort())
-    page.goto(path.as_uri(), timeout=600_000)
-    frame = page.frame_locator("iframe")
-    frame.locator(".rp-word").first.wait_for(timeout=600_000)
-    before = frame.locator(".rp-translation").inner_text()
-    field = frame.locator(".rp-field").first
+    head = "<!doctype html><html lang=en><meta charset=utf-8><title>Exported</title>"
+    path = folder / "exported.html"
+    path.write_text(f"{head}<style>{style}</style>{text}", encoding="utf-8")
+    return path
+
+
+class Visit:
+    """An open page, and what went wrong in it."""
+
+    def __init__(self, browser, path: Path, size: tuple[int, int] = SIZES["light"], **options):
+        width, height = size
+        self.context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        self.context.set_default_timeout(SLOW)
+        self.page, self.errors = self.context.new_page(), []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.route(
+            "http*://**", lambda route: self.errors.append(route.request.url) or route.abort()
+        )
+        self.page.goto(path.as_uri(), timeout=SLOW)
+
+    def frame(self, number: int):
+        return self.page.locator("iframe").nth(number).content_frame
+
+    def check(self, theme: str) -> None:
+        """Nothing was wrong, is in anybody's way, or sticks out of its frame."""
+        for number in range(self.page.locator("iframe").count()):
+            handle = self.page.locator("iframe").nth(number).element_handle()
+            frame = handle.content_frame()
+            assert frame.evaluate("document.documentElement.dataset.theme") == theme
+            inner, outer = (
+                f"document.documentElement.{side}Width" for side in ("scroll", "client")
+            )
+            assert frame.evaluate(f"{inner} <= {outer}")
+            found = Axe().run(frame, options=OF_A_PART).response["violations"]
+            assert [(number, each["id"], each["nodes"][0]["target"]) for each in found] == []
+        assert self.errors == []
+
+    def close(self, name: str) -> None:
+        if folder := os.environ.get("SCREENSHOTS"):
+            self.page.screenshot(path=f"{folder}/{name}.png", full_page=True, timeout=SLOW)
+        self.context.close()
+
+
+def test_an_exported_page_translates_and_its_views_share_the_model(browser, tmp_path):
+    whole = translator(gallery.load("base"), sentence="The old man sees a dog.")
+    off = [("cross", 0, head) for head in range(4)]
+    here = Visit(browser, exported(tmp_path, whole, whole.view("heads", off=off)))
+    first, view = here.frame(0), here.frame(1)
+    first.locator(".rp-word").first.wait_for()
+    before = first.locator(".rp-translation").inner_text()
+    field = first.locator(".rp-field").first
     field.fill("She sees the garden.")
-    field.press("Enter")
-    frame.locator(".rp-word", has_text="Garten").first.wait_for(timeout=600_000)
-    assert frame.locator(".rp-translation").inner_text() != before
-    assert not errors
-    page.close()
+    first.locator(".rp-word", has_text="Garten").first.wait_for()
+    assert first.locator(".rp-translation").inner_text() != before
+    view.locator(".rp-word").first.wait_for()
+    view.locator(".rp-status", has_text="4 of 24 heads off").wait_for()
+    assert view.get_by_role("tab").count() == 0
+    assert not here.errors
+    here.close("exported-translator")
+
+
+@pytest.mark.parametrize("theme", SIZES)
+def test_small_widgets_live_in_an_exported_page(browser, tmp_path, theme):
+    asked = predict(
+        Question("Y-01", "How many points does BLEU change?", (-10, 5)),
+        Question("Y-02", "How many points are lost?", (0, 20)),
+        results=RESULTS,
+    )
+    head = one_head(WORDS, ["bell", "local", "even"])
+    steps = carried([np.eye(7), np.full((7, 7), 1 / 7)], ["layer 1", "layer 2"], WORDS)
+    path = exported(tmp_path, asked, head, steps, style=DARK if theme == "dark" else "")
+    here = Visit(browser, path, SIZES[theme], color_scheme="light", reduced_motion="reduce")
+    prediction, one, layers = map(here.frame, range(3))
+
+    # nothing is revealed before a guess is locked in, and then that one alone
+    slider = prediction.get_by_label("How many points are lost?")
+    slider.wait_for()
+    here.page.locator("[data-stand-in]").wait_for(state="detached")
+    assert prediction.locator("svg, .rp-headline").count() == 0
+    slider.press("ArrowRight")
+    slider.press("Tab")
+    here.page.keyboard.press("Enter")
+    prediction.locator(".rp-headline", has_text="Your guess lies 3.6 above").wait_for()
+    assert prediction.locator(".rp-headline").count() == 1 and slider.is_disabled()
+
+    sums = one.locator(".rp-caption", has_text="The rows sum to")
+    assert sums.inner_text().startswith("The rows sum to 0.30, 0.70, 0.94, 1.00")
+    one.get_by_role("slider", name="middle of the bell").press("ArrowRight")
+    one.locator(".rp-caption", has_text="The rows sum to 0.40").wait_for()
+    one.get_by_label("the head looks").select_option("local")
+    one.get_by_label("neighbours to each side").press("ArrowRight")
+    matrix = one.get_by_role("group", name="weights of the head")
+    matrix.press("Space")  # shuts the first word to itself: its two neighbours share
+    matrix.press("ArrowRight")
+    one.get_by_text("“the” looks at “old”: 50 %").wait_for()
+
+    layers.get_by_label("step").press("ArrowRight")
+    layers.get_by_role("heading", name="layer 2").wait_for()
+    layers.get_by_text("The largest weight of a row is 14 % on average.").wait_for()
+    here.check(theme)
+    here.close(f"exported-small-{theme}")
+
+
+def test_without_scripts_an_answer_is_folded_away(browser, tmp_path):
+    asked = predict(Question("Y-02", "How many points are lost?", (0, 20)), results=RESULTS)
+    here = Visit(browser, exported(tmp_path, asked), java_script_enabled=False)
+    answer = here.page.get_by_text("Printed: 8.9")
+    assert not answer.is_visible()
+    here.page.get_by_text("Guess, then open").click()
+    answer.wait_for()
+    here.close("exported-without-scripts")

@@ -3,7 +3,6 @@ model's, text stays text, nothing leaves."""
 
 import copy
 from collections.abc import Iterator
-from dataclasses import replace
 
 import nbclient
 import numpy as np
@@ -11,17 +10,9 @@ import pytest
 from conftest import desk, notebook_of
 from nbconvert import HTMLExporter
 from nbformat.sign import NotebookNotary
-from steps import check_quiet, text_of, type_sentence, until, until_still
+from steps import check_quiet, text_of, type_sentence, until
 
-from repro.analysis.ablation import attention_at, heads_of
-from repro.analysis.reading import read
-from repro.analysis.replacement import replaced_head
 from repro.core.decoding import SearchConfig
-from repro.core.numbering import head_name
-from repro.runs import gallery
-from repro.runs.models import load_translator
-from repro.widgets.parts import TITLES
-from repro.widgets.playground import CENTER, GAUSSIAN, HeadSetting
 from repro.widgets.stills import PALETTE
 
 pytestmark = pytest.mark.browser
@@ -47,7 +38,7 @@ from repro.analysis.reading import Reading, read, weights_of
 from repro.core.config import ModelConfig
 from repro.core.decoding import SearchConfig, Translator
 from repro.core.transformer import Transformer
-from repro.widgets import Ablation, ClaimsTable, Comparison, Explorer, Playground, Pruning, explorer
+from repro.widgets import ClaimsTable, Comparison, Explorer, Pruning, explorer
 SENTENCE, LONG, SEARCH = {SENTENCE!r}, {LONG!r}, {SEARCH!r}
 base, gated = (load_translator(gallery.load(name)) for name in ("base", "gated"))
 np.save("cross.npy", weights_of(base, read(base, LONG, SEARCH)).cross[1][0].numpy())
@@ -58,12 +49,6 @@ np.save("cross.npy", weights_of(base, read(base, LONG, SEARCH)).cross[1][0].nump
         "told = ipywidgets.Label()\ntraitlets.dlink((follow.maps, 'token'), (told, 'value'), "
         "str)\ntold"
     ),
-    "playground": "play = Playground(base, SENTENCE, SEARCH)\nplay",
-    "center": (
-        "told = ipywidgets.Label()\ntraitlets.dlink((play.center, 'value'), (told, 'value'), "
-        "str)\ntold"
-    ),
-    "ablation": "Ablation(base, SENTENCE, SEARCH)",
     "pruning": "Pruning([('all heads', base), ('gated', gated)], SENTENCE, SEARCH)",
     "comparison": "Comparison({'<b>base</b>': base, 'gated': gated}, LONG, SEARCH)",
     "claims": """
@@ -71,9 +56,6 @@ verdicts = ["reproduced", "partly", "not reproduced", "reproduced"]
 about = dict(paper="P", statement="<i>s</i>", evidence="e\\nf")
 ClaimsTable([dict(id=str(i), verdict=verdict, **about) for i, verdict in enumerate(verdicts)])
 """,
-    "touch": (
-        "touched = Playground(base, SENTENCE, SEARCH)\ntouched.pattern.value = 'gaussian'\ntouched"
-    ),
     "long": "Explorer(base, ' '.join([LONG] * 3), SEARCH)",
     "joiners": r"""
 typed = ["👨\u200d👩\u200d👧", "می\u200cروم", "a\u200db", "क्\u200dष"]
@@ -106,26 +88,6 @@ def lab(server, browser) -> Iterator:
 def cell(lab, name: str):
     """Return the cell of that name."""
     return lab.page.locator(".jp-CodeCell").nth(list(CELLS).index(name))
-
-
-def moving_head() -> tuple[str, int, int, float]:
-    """Return a head and a center of its Gaussian, right of the first one, with which another
-    translation is found."""
-    base, first = load_translator(gallery.load("base")), HeadSetting(pattern=GAUSSIAN)
-    for site, layer, head in [
-        *heads_of(base.model, "decoder_self"),
-        *heads_of(base.model, "cross"),
-    ]:
-        found = []
-        for center in (first.center, 1.0, 3.0, 6.0):
-            weights = replace(first, center=center).weights(
-                attention_at(base.model, site, layer).weights.head_dim
-            )
-            with replaced_head(base.model, site, layer, head, weights):
-                found.append(read(base, SENTENCE, SEARCH).translation)
-            if found[-1] != found[0]:
-                return site, layer, head, center
-    raise AssertionError("no head of the gallery's baseline matters for the sentence")
 
 
 def test_a_drawn_number_and_its_colour_are_the_models(lab, server):
@@ -198,130 +160,6 @@ def test_a_token_selected_once_is_followed_by_all_views(lab):
     check_quiet(lab)
 
 
-def test_the_playground_follows_the_hand(lab):
-    play = cell(lab, "playground")
-    site, layer, head, center = moving_head()
-    name = f"{TITLES[site]}, {head_name(layer, head)}"
-    play.get_by_label(name).click()
-    until(lab, lambda: name in text_of(play, ".rp-title"), "the chosen head")
-    play.locator("select").select_option(GAUSSIAN)
-    until(lab, lambda: play.get_by_label(f"{name}, replaced").count() == 1, "the replaced head")
-    drawn, slider, words = (
-        play.locator("[data-drawn]"),
-        play.locator(".noUi-handle").first,
-        until_still(lab, play, ".rp-text"),
-    )
-    number = drawn.get_attribute("data-drawn")
-    slider.press("ArrowRight")
-    until(lab, lambda: drawn.get_attribute("data-drawn") != number, "another picture")
-    for _ in range(round((center - HeadSetting().center) / CENTER[2]) - 1):
-        slider.press("ArrowRight")
-    until(lab, lambda: text_of(play, ".rp-text") != words, "another translation")
-
-    handle, readouts = play.locator("[data-handle='center']"), play.locator(".widget-readout")
-    # the kernel still translates with this center while the next one is dragged
-    slider.press("ArrowLeft")
-    slider.press("ArrowLeft")
-    before, box = float(handle.get_attribute("aria-valuenow")), handle.bounding_box()
-    lab.page.mouse.move(box["x"] + 9, box["y"] + 9)
-    lab.page.mouse.down()
-    lab.page.mouse.move(box["x"] - 60, box["y"] + 9, steps=4)
-    lab.page.mouse.up()
-    center = float(handle.get_attribute("aria-valuenow"))
-    assert center < before - 1
-    until_still(lab, play, ".rp-text")
-    until(
-        lab,
-        lambda: text_of(cell(lab, "center"), ".widget-label") == str(center),
-        "Python to know the dragged center",
-    )
-    assert float(handle.get_attribute("aria-valuenow")) == center
-    assert readouts.first.inner_text().replace("\N{MINUS SIGN}", "-") == f"{center:.2f}"
-    width = play.locator("[data-handle='std']")
-    width.press("ArrowRight")
-    until(
-        lab,
-        lambda: width.get_attribute("aria-valuenow") == readouts.nth(1).inner_text() == "1.05",
-        "the width",
-    )
-    handle.press("Home")
-    until(lab, lambda: handle.get_attribute("aria-valuenow") == "-6", "the lowest center")
-    width.press("Home")
-    peak = play.locator(".rp-curve text").last
-    # 1 / (0.25 sqrt(2 pi))
-    until(lab, lambda: peak.text_content() == "1.60", "the density of the narrowest Gaussian")
-    play.get_by_label("rows sum to one").check()
-    until(
-        lab,
-        lambda: peak.text_content() == "1.00",
-        "that density divided by what a row of it sums to",
-    )
-    width.press("End")
-    until(lab, lambda: width.get_attribute("aria-valuenow") == "5", "the widest Gaussian")
-    until_still(lab, play, ".rp-text")  # a shorter translation in between would move the cursor
-
-    matrix = play.get_by_label("weights of the head")
-    for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
-        matrix.press(key)
-    until(
-        lab,
-        lambda: ": 0, " not in text_of(play, ".rp-hint"),
-        "a pair with weight, two rows below and one column on",
-    )
-    matrix.press("Space")
-    until(
-        lab,
-        lambda: ": 0, " in text_of(play, ".rp-hint") and "blocked" in text_of(play, ".rp-hint"),
-        "the blocked pair",
-    )
-    play.get_by_role("button", name="paint blocked pairs").click()
-    until(lab, lambda: "rp-paints" in matrix.get_attribute("class"), "the brush")
-
-    first, second = (f"{TITLES['encoder_self']}, layer 1, head {number}" for number in (1, 2))
-    for name in (first, second):
-        play.get_by_label(name).click()
-        until(
-            lab,
-            lambda name=name: f"{name}: looks at its own" in text_of(play, ".rp-title"),
-            "the next head",
-        )
-        play.locator("select").select_option("previous")
-        until(
-            lab,
-            lambda name=name: f"{name}: looks at previous" in text_of(play, ".rp-title"),
-            "its pattern",
-        )
-    play.get_by_label(first).click()
-    until(
-        lab,
-        lambda: f"{first}: looks at previous" in text_of(play, ".rp-title"),
-        "a head with the same weights",
-    )
-    check_quiet(lab)
-
-
-def test_a_head_switched_off_changes_the_translation(lab):
-    ablation = cell(lab, "ablation")
-    whole = text_of(ablation, ".rp-text")
-    for head in range(8):
-        button = ablation.get_by_label(f"Cross attention, {head_name(head // 4, head % 4)}")
-        button.press("Space")
-        until(
-            lab,
-            lambda button=button: button.get_attribute("aria-label").endswith(", off"),
-            "the head to go off",
-        )
-        if until_still(lab, ablation, ".rp-text") != whole:
-            break
-    until(lab, lambda: ablation.locator("mark.rp-changed").count() > 0, "a changed word")
-    assert "translated in" in text_of(ablation, ".rp-notice")
-    slider = ablation.locator(".noUi-handle").first
-    for _ in range(3):
-        slider.press("ArrowRight")
-    until(lab, lambda: "0.15" in text_of(ablation, ".rp-head"), "the factor in the grid")
-    check_quiet(lab)
-
-
 def test_the_pruning_slider_moves(lab):
     pruning = cell(lab, "pruning")
     assert pruning.locator(".rp-head").count() == 24 and pruning.locator(".rp-off").count() == 0
@@ -377,7 +215,7 @@ def test_a_large_model_is_painted_within_a_second(lab):
 
 
 def test_only_the_live_widget_is_seen_and_all_sliders_have_names(lab):
-    for name in ("explorer", "playground", "ablation", "pruning", "comparison", "claims"):
+    for name in ("explorer", "pruning", "comparison", "claims"):
         until(
             lab,
             lambda name=name: cell(lab, name).locator(".rp-still").is_hidden(),
@@ -391,32 +229,7 @@ def test_only_the_live_widget_is_seen_and_all_sliders_have_names(lab):
             "nodes => nodes.map(node => node.getAttribute('aria-label'))"
         )
     )
-    assert cell(lab, "ablation").get_by_role("slider", name="factor").count() == 1
-    assert cell(lab, "touch").get_by_role("slider", name="width (std)", exact=True).count() == 1
-
-
-def test_a_finger_drags_the_bell(lab):
-    play = cell(lab, "touch")
-    handle = play.locator("[data-handle='center']")
-    handle.scroll_into_view_if_needed()
-    before, box = float(handle.get_attribute("aria-valuenow")), handle.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    # a browser's own gestures, unlike events made up by a script
-    session = lab.page.context.new_cdp_session(lab.page)
-
-    def touch(kind, *points):
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
-
-    touch("touchStart", {"x": x, "y": y})
-    for step in range(1, 13):
-        touch("touchMove", {"x": x + 5.5 * step, "y": y})
-    touch("touchEnd")
-    moved = 66 / (play.locator(".rp-curve svg").bounding_box()["width"] / 17)  # tokens
-    until(
-        lab,
-        lambda: abs(float(handle.get_attribute("aria-valuenow")) - before - moved) <= 0.25,
-        "the center under the finger",
-    )
+    assert cell(lab, "pruning").get_by_role("slider", name="model").count() == 1
 
 
 def test_a_long_sentence_keeps_its_numbers_in_sight_and_its_dim_maps_are_brightened(lab):
@@ -479,9 +292,7 @@ def test_a_mistake_fades_what_is_shown_until_it_is_fixed(lab):
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """Return a notebook as it is saved with widgets in it."""
-    notebook = notebook_of(
-        [CELLS["load"], "Explorer(base, SENTENCE, SEARCH)", "Ablation(base, SENTENCE, SEARCH)"]
-    )
+    notebook = notebook_of([CELLS["load"], "Explorer(base, SENTENCE, SEARCH)", CELLS["pruning"]])
     nbclient.NotebookClient(
         notebook, timeout=600, resources={"metadata": {"path": tmp_path_factory.mktemp("saved")}}
     ).execute()
@@ -530,10 +341,10 @@ def test_a_saved_notebook_shows_everything_before_anything_runs(
         saved = copy.deepcopy(saved)
         saved.cells[0].source += "\n# nobody has signed this"
     lab = open_notebook(f"saved-{trusted}", saved)
-    explorer, ablation = (lab.page.locator(".jp-CodeCell").nth(number) for number in (1, 2))
+    explorer, pruning = (lab.page.locator(".jp-CodeCell").nth(number) for number in (1, 2))
     if trusted:
         explorer.locator("[data-painted-ms]").wait_for(timeout=120_000)
-        until(lab, lambda: ablation.locator(".rp-word").count() > 5, "the translations")
+        until(lab, lambda: pruning.locator(".rp-word").count() > 5, "the translations")
         until(
             lab,
             lambda: weight_below_the_mouse(lab, explorer).startswith("about 0."),
@@ -547,7 +358,7 @@ def test_a_saved_notebook_shows_everything_before_anything_runs(
         assert "not live: run the cell" in explorer.inner_text()
         until(
             lab,
-            lambda: "whole model" in text_of(ablation, "th") and "■ ■ ■ ■" in ablation.inner_text(),
+            lambda: "all heads" in text_of(pruning, "th") and "■ ■ ■ ■" in pruning.inner_text(),
             "the heads as text",
         )
     assert (server.folder / f"saved-{trusted}.ipynb").stat().st_size < 400_000

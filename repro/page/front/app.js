@@ -40,8 +40,7 @@ export class App {
     } catch (error) {
       this.message = `${error.message} This is the usual start.`;
     }
-    const { sentence = examples[0].source } = this.options;
-    return { ...START, model: name, sentence };
+    return { ...START, model: name, sentence: examples[0].source, ...this.options.start };
   }
 
   stateOfLink() {
@@ -254,7 +253,11 @@ export class App {
       redo: this.history.canRedo,
       allOn: state.off.length || Object.keys(state.patterns).length,
     });
-    this.bar.offer({ worst: this.viewName === "heads", picture: this.view.copyPicture });
+    this.bar.offer({
+      worst: this.viewName === "heads",
+      link: this.options.keepsAddress,
+      picture: this.view.copyPicture,
+    });
     this.drawStatus();
     if (this.heads.has(state.model) || !VIEWS[this.viewName].asks) this.view.draw();
   }

@@ -8,6 +8,8 @@ const SHAPES = {
   undecided: "ring",
   printed: "diamond",
   likelihood: "triangle",
+  guess: "square",
+  found: "circle",
 };
 const KEY = {
   holds: "holds",
@@ -15,17 +17,20 @@ const KEY = {
   undecided: "undecided",
   printed: "printed in the paper",
   likelihood: "by likelihood",
+  guess: "your guess",
+  found: "found here, with its 95 % interval",
 };
+const OF_CLAIMS = ["holds", "fails", "undecided", "printed", "likelihood"];
 const HEIGHT = 18; // pixels of a row
 
 /** Draw what the marks mean. */
-export function drawKey(root) {
+export function drawKey(root, kinds = OF_CLAIMS) {
   const list = add(root, "p", "rp-marks");
-  for (const [name, text] of Object.entries(KEY)) {
+  for (const name of kinds) {
     const item = add(list, "span", "rp-marked");
     const picture = svg("svg", { width: 16, height: HEIGHT, "aria-hidden": "true" });
     picture.append(mark(name, "50%"));
-    item.append(picture, ` ${text}`);
+    item.append(picture, ` ${KEY[name]}`);
   }
 }
 
@@ -52,10 +57,10 @@ function commonScale(effects) {
 
 function drawEffect(root, effect, place) {
   if (effect.heading) add(root, "h3", "rp-claim", effect.heading);
-  add(root, "p", "rp-condition", effect.number);
+  if (effect.number) add(root, "p", "rp-condition", effect.number);
   const list = add(root, "ul", "rp-effect");
   if (effect.printed.length) {
-    const row = addRow(list, "printed", effect.printed.join(", "), effect, place);
+    const row = addRow(list, "printed", rangeOf(effect.printed), effect, place);
     for (const value of effect.printed) row.append(mark("printed", at(place(value))));
   }
   for (const { label, score, likelihood, text } of effect.rows) {
@@ -65,6 +70,13 @@ function drawEffect(root, effect, place) {
     if (score) addReading(row, score, place, score.outcome);
   }
 }
+
+const FEW = 3; // numbers that are listed
+
+const rangeOf = (numbers) =>
+  numbers.length > FEW
+    ? `${Math.min(...numbers)} to ${Math.max(...numbers)}`
+    : numbers.join(", ");
 
 const at = (percent) => `${percent.toFixed(2)}%`;
 
@@ -112,6 +124,7 @@ function mark(kind, x) {
     ring: () => svg("circle", { r: 4.5, class: "rp-hollow" }),
     cross: () => svg("path", { d: "M-4 -4L4 4M-4 4L4 -4", class: "rp-stroke" }),
     diamond: () => svg("path", { d: "M0 -6L5 0L0 6L-5 0Z" }),
+    square: () => svg("rect", { x: -5, y: -5, width: 10, height: 10 }),
     triangle: () => svg("path", { d: "M0 -4L4 3H-4Z" }),
   };
   place.append(shapes[SHAPES[known]]());

@@ -21,6 +21,7 @@ const TOO_OLD = "This browser cannot unpack the model. Use a current one.";
  *   engine       the text of the worker's script
  *   style        the text of views.css
  *   views        names of tabs, the first one open; by default all that have something to show
+ *   start        a part of the first state, such as { view, sentence, off }; see state.js
  *   claims       the forest plots of the papers; `pruned`: the stored pruned models
  *   theme        "light" or "dark"
  *   keepsAddress whether the address of the page holds the state; only for a page of our own

@@ -1,5 +1,4 @@
-// What the playground puts in the place of a head's weights; the counterpart of
-// `repro/widgets/playground.py`.
+// What the playground puts in the place of a head's weights.
 //
 // A pattern is { name, center, std, sums, blocked }: the numbers of a bell in tokens, whether its
 // rows sum to one, and pairs [query, key] at which the head may not look.
@@ -49,7 +48,8 @@ export function changeOf(key, { name, center, std, sums, blocked }) {
   return { ...headOf(key), pattern: variantOf(name, center, std, sums), forbidden: blocked };
 }
 
-function variantOf(name, center, std, sums) {
+/** Return { variant, options } of a pattern; null for a head's own weights. */
+export function variantOf(name, center, std, sums) {
   if (name === OWN) return null;
   if (name === EVEN) return { variant: "uniform", options: {} };
   if (name === BELL) {

@@ -62,7 +62,7 @@ function largestOf(weights) {
 const clipped = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
 
 // Draw a matrix with its tokens: queries down the left, keys along the top. Return where its cells are.
-function drawMatrix(canvas, { weights, queries, keys, size, row, column, cursor, blocked, bright }) {
+function drawMatrix(canvas, { weights, queries, keys, size, row, column, cursor, bright }) {
   const style = getComputedStyle(canvas);
   const font = `${Math.min(14, Math.max(9, size - 3))}px ${style.fontFamily}`;
   const context = sized(canvas, 10, 10);
@@ -74,24 +74,11 @@ function drawMatrix(canvas, { weights, queries, keys, size, row, column, cursor,
   sized(canvas, left + keys.length * size + overhang, top + queries.length * size + 2);
   context.font = font;
   context.drawImage(picture(weights, queries.length, keys.length, bright), left, top, keys.length * size, queries.length * size);
-  for (const [q, k] of blocked || []) {
-    if (q >= queries.length || k >= keys.length) continue;
-    context.fillStyle = "#d55e00";
-    context.fillRect(left + k * size + 1, top + q * size + 1, size - 2, size - 2);
-    context.strokeStyle = "#ffffff";
-    context.beginPath();
-    context.moveTo(left + (k + 0.25) * size, top + (q + 0.25) * size);
-    context.lineTo(left + (k + 0.75) * size, top + (q + 0.75) * size);
-    context.moveTo(left + (k + 0.75) * size, top + (q + 0.25) * size);
-    context.lineTo(left + (k + 0.25) * size, top + (q + 0.75) * size);
-    context.stroke();
-  }
   if (size >= 27) {
     context.textAlign = "center";
     context.font = `${Math.min(12, size * 0.36)}px ${style.fontFamily}`;
-    const isBlocked = new Set((blocked || []).map(([q, k]) => q * keys.length + k));
     weights.forEach((weight, i) => {
-      if (isBlocked.has(i) || weight < 0.005) return;
+      if (weight < 0.005) return;
       context.fillStyle = (bright ? Math.sqrt(weight) : weight) > 0.55 ? "#000000" : "#ffffff";
       context.fillText(fixed(weight, 2), left + ((i % keys.length) + 0.5) * size, top + (Math.floor(i / keys.length) + 0.5) * size);
     });

@@ -4,7 +4,7 @@
 
 import { DotProduct } from "./dot_product.js";
 
-const OUTSIDE = {
+export const OUTSIDE = {
   G: () => false,
   L: (i, j, window) => Math.abs(j - i) > window,
   F: (i, j) => j < i,

@@ -1,0 +1,38 @@
+// The page of some models: what `repro page` writes, and every view of it elsewhere in a notebook.
+
+import { fitHeight, followTheme } from "./host.js";
+import { mount } from "./mount.js";
+
+/**
+ * Show models in this document.
+ *
+ * `source`: the document that holds models, engine and style: this one, or that of another frame.
+ * `start`: options of `mount` for this view alone.
+ */
+export function start(source, start = {}) {
+  const isWithin = location.protocol === "about:"; // a frame that has no address
+  const textOf = (id) => source.getElementById(id).textContent;
+  const models = [...source.querySelectorAll("script[data-model]")].map((script) => ({
+    ...JSON.parse(script.dataset.model),
+    text: () => script.textContent.trim(),
+  }));
+  window.page = mount(document.getElementById("page"), {
+    ...JSON.parse(textOf("options")),
+    ...start,
+    models,
+    engine: textOf("engine"),
+    style: textOf("style"),
+    keepsAddress: !isWithin,
+  });
+  const button = document.getElementById("theme");
+  const set = (name) => {
+    document.documentElement.dataset.theme = name;
+    window.page?.setTheme(name);
+    if (!button) return;
+    button.textContent = name === "dark" ? "light" : "dark";
+    button.setAttribute("aria-label", `use the ${button.textContent} theme`);
+  };
+  button?.addEventListener("click", () => set(button.textContent));
+  followTheme(set);
+  if (isWithin) fitHeight();
+}
