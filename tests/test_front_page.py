@@ -15,6 +15,7 @@ from PIL import Image
 from repro.papers.front import FINDINGS, PICTURE, front_page
 from repro.papers.summary import BEGIN, END
 from repro.runs import gallery
+from repro.setting_list import settings_page
 
 ROOT = Path(__file__).resolve().parents[1]
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
@@ -36,6 +37,11 @@ def pixels(png: bytes) -> np.ndarray:
 
 def test_the_front_page_holds_what_the_records_say(generated):
     assert f"{BEGIN}\n\n{generated[0]}\n\n{END}" in README.read_text()
+
+
+def test_the_page_of_settings_is_generated():
+    page = (ROOT / "docs/settings.md").read_text()
+    assert f"{BEGIN}\n\n{settings_page()}\n\n{END}" in page
 
 
 def test_the_picture_of_the_front_page_is_what_the_model_and_the_records_say(generated):

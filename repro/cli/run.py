@@ -80,6 +80,11 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     stopped. A record whose run is not on this machine counts as done; for a further test set or
     measure of it, the run is trained again. KEY=VALUE changes an option for the systems, as in
     `repro train`.
+
+    \b
+      repro run you2020.table2 --dry-run
+      repro run base hc-sa --seeds 3 model.dropout=0.2
+      repro run all --scale my.toml --results mine
     """
     if not dry_run:
         check_report(out)

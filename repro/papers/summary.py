@@ -46,7 +46,9 @@ from repro.papers.verdicts import (
 )
 from repro.records.report import render_results
 from repro.records.stored import VERDICTS, load_records
+from repro.setting_list import settings_page
 
+SETTINGS = Path("docs/settings.md")  # beside the folder of results
 # what the five papers are cited for
 MAIN_CLAIMS = ("R-01", "Y-01", "Y-02", "Y-04", "M-01", "Z-02", "V-01")
 OPEN = tuple(status for status in STATUSES if status not in DECIDED)
@@ -107,6 +109,8 @@ def update_pages(folder: Path) -> list[Path]:
                 str(root / GUIDE), what, "set REPRO_DATA to the folder that holds the corpora"
             )
         pages[root / GUIDE] = _between_marks(root / GUIDE, text)
+    if _has_marks(root / SETTINGS):
+        pages[root / SETTINGS] = _between_marks(root / SETTINGS, settings_page())
     # Only when all are known: after a mistake above no page differs from the others.
     for path, content in pages.items():
         write_atomic(path, content)
