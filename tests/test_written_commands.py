@@ -16,6 +16,7 @@ from repro.scales import is_own
 ROOT = Path(__file__).parents[1]
 PAGES = [
     "docs/adding-a-variant.md",
+    "docs/corpora.md",
     "docs/data.md",
     "docs/papers.md",
     "docs/running.md",
