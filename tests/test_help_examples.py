@@ -34,6 +34,7 @@ COSTLY = {
     "repro report --scale multi30k": "draws every figure",
     "repro report you2020 --figures pictures --format pdf": "draws every figure of a paper",
     "repro run base hc-sa --seeds 3 model.dropout=0.2": "trains six runs",
+    "repro run hc-sa --name first train.warmup=50": "starts a process",
     "repro prune base --heads 12 --heads 6 --sites encoder": "trains for every penalty",
     "repro verify --no-claims": "reads a corpus, from the Hub if need be",
     "repro measure base alignments --record results": "needs gold alignments",
