@@ -15,7 +15,7 @@ TORCH_FROM = $(TORCH_INDEX:%=--index-url %)
 # pyproject.toml allows. A lock is complete, so nothing has to be resolved.
 LOCKED = $(PIP) --no-deps --no-build-isolation --require-hashes -r
 ifeq ($(VERSIONS),newest)
-INSTALL = $(PIP) $(TORCH_FROM) torch && $(PIP) -e '.[dev]'
+INSTALL = $(PIP) $(TORCH_FROM) torch && $(PIP) -e '.[dev,lab]'
 EXTRA = $(PIP) -e '.[$(1)]'
 else
 # Setuptools comes first: what is published as source alone is built with it.
@@ -126,8 +126,8 @@ COMPILE = build/lock/bin/uv pip compile pyproject.toml --quiet --upgrade --unive
 lock:
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
-	$(COMPILE) --extra dev --output-file requirements.lock
-	for extra in browser cluster site syntax; do \
+	$(COMPILE) --extra dev --extra lab --output-file requirements.lock
+	for extra in browser cluster quiz site syntax; do \
 		$(COMPILE) --extra $$extra --constraint requirements.lock --output-file requirements-$$extra.lock \
 			$$(sed -n 's/^\([^ #=]*\)==.*/--no-emit-package \1/p' requirements.lock) || exit; \
 	done

@@ -24,7 +24,7 @@ from repro.files import append_line, check_writable, refusals, write_atomic, wri
 from repro.plots.export import save
 from repro.presets import resolve
 from repro.runs import gallery
-from repro.runs.run import Run
+from repro.runs.run import CLONE, Run, runs_root
 from repro.runs.storage import check_folder, write_folder
 from repro.runs.tensors import load_tensors, save_tensors
 
@@ -314,6 +314,18 @@ def test_a_run_is_found_by_its_system_also_with_a_slash_and_where_something_was_
     Run.create(resolve("smoke", "hc-sa", seed=2))
     with refuses(InputError, "hc-sa", "2"):
         Run.find("hc-sa")
+
+
+def test_notebooks_and_the_command_line_of_a_clone_share_one_folder_of_runs(tmp_path, monkeypatch):
+    monkeypatch.delenv("REPRO_RUNS", raising=False)
+    for folder, expected in {
+        CLONE: "runs",
+        CLONE / "notebooks": "../runs",
+        CLONE / "tutorials/01_attention": "../../runs",
+        tmp_path: "runs",
+    }.items():
+        monkeypatch.chdir(folder)
+        assert runs_root() == Path(expected)
 
 
 def test_a_config_with_a_foreign_key_is_refused(tmp_path):

@@ -86,7 +86,7 @@ def test_another_number_changes_its_sentence_and_no_other(tmp_path, generated):
     }
     assert "fix every head" in lines[told["Y-02"]] and "BLEU rises by 0.25" in lines[told["Y-02"]]
     assert lines[told["V-01"]].endswith(
-        ": no number of BLEU yet ([V-01](results/claims/README.md), *not run*)."
+        ": no number of BLEU yet ([V-01](results/claims/voita2019.md#v-01), *not run*)."
     )
 
 

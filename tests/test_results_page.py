@@ -1,5 +1,6 @@
 """The pages of results, and what is generated of the pages beside them, written from records."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored
 from repro.files import write_json
 from repro.papers import PAPERS
-from repro.papers.claims_page import MARGINS, claims_page, margins_page
+from repro.papers.claims_page import MARGINS, claims_page, evidence_page, margins_page
 from repro.papers.front import GUIDE, PICTURE, front_page
 from repro.papers.summary import (
     BEGIN,
@@ -64,7 +65,8 @@ def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
     found = Estimate(
         0.25, -2.0, 2.5, 0.95, seeds=(3, 3), counts_seeds=True, detectable=1.0, unit="BLEU"
     )
-    far = Verdict("Y-01", "undecided", (Judged("hc-sa - base >= -1 BLEU", "open", found),))
+    judged = Judged("hc-sa - base >= -1 BLEU", "open", found)
+    far = Verdict("Y-01", "undecided", (judged,), planned=5)
     unknown = Verdict("Y-01", "not run", missing="base")
     for scale, verdicts in {
         "smoke": [],
@@ -84,10 +86,18 @@ def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
         "| not run | not run | **undecided**: +0.25, 95 % -2.00 to +2.50, 3 seeds |"
     )
     page = claims_page(tmp_path)
+    evidence = {name: evidence_page(name, tmp_path) for name in PAPERS}
     for claim in claims_of():
-        assert page.count(f"\n| {claim.name} | {claim.statement} | ") == 1
+        named = rf"\n\| \[{claim.name}\]\((\S+)\) \| {re.escape(claim.statement)} \| "
+        (link,) = re.findall(named, page)
+        name, _, heading = link.partition(".md#")
+        assert f"\n\n## {heading.upper()}\n\n```text\n{claim.name} " in evidence[name]
     assert "| -1.2 to +0.4 on eight tasks | not run | not run | not run | undecided |" in page
-    assert f"     enja: undecided: {far.reason}\n         {far.evidence[0]}" in page
+    assert (
+        f"     enja: undecided: {far.reason}\n         {far.evidence[0]}\n"
+        "         seeds: 3 of 5 planned seeds\n"
+        "         the planned seeds: repro run you2020.table2 --scale enja --seeds 5\n"
+    ) in evidence["you2020"]
     assert (
         far.evidence[0]
         == "open: hc-sa - base >= -1 BLEU: +0.25, 95 % -2.00 to +2.50, 3 seeds, detectable 1.00"
@@ -95,18 +105,18 @@ def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):
 
 
 def test_update_writes_the_page_of_verdicts_where_there_are_any(capsys, results):
-    shutil.copytree(
-        RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("README.md")
-    )
+    shutil.copytree(RESULTS / "claims", results / "claims", ignore=shutil.ignore_patterns("*.md"))
     page = results / "claims" / "README.md"
     pictures = [page.with_name(f"{name}.svg") for name in PAPERS]
-    written = [results / "README.md", page, *pictures, page.with_name(MARGINS)]
+    papers = [page.with_name(f"{name}.md") for name in PAPERS]
+    written = [results / "README.md", page, *papers, *pictures, page.with_name(MARGINS)]
     written += [results / "behaviour.json", results / "MANIFEST.json"]
     told = "".join(f"{path}\n" for path in written)
     assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert (
         page.read_text() == claims_page(RESULTS) == (RESULTS / "claims" / "README.md").read_text()
     )
+    assert all(path.read_text() == (RESULTS / "claims" / path.name).read_text() for path in papers)
 
 
 def test_the_stored_margins_are_those_of_the_claims():

@@ -1,6 +1,8 @@
 """The site: its sources, its links and its badges; `make site` builds it."""
 
 import json
+import re
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import nbformat
 import pytest
 import yaml
 
-from website.badges import badges, notebooks, repository, with_badges
+from website.badges import badges, notebooks, repository, with_badges, write_badges
 from website.citation import citation
 from website.links import MOST, problems
 from website.sources import WIDGET, forest_plots, write_notebook, write_sources
@@ -106,6 +108,27 @@ def test_the_address_is_that_of_pyproject(tmp_path):
         f'{text}\n[project.urls]\nRepository = "https://github.com/someone/suite"\n'
     )
     assert repository(tmp_path) == "someone/suite"
+
+
+def test_notebooks_fetch_the_suite_on_colab_once_there_is_an_address(tmp_path):
+    notebook = "notebooks/01_transformer.ipynb"
+    for name in ("pyproject.toml", "README.md", notebook):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    before = (tmp_path / notebook).read_text()
+    project = (tmp_path / "pyproject.toml").read_text()
+    address = '\n[project.urls]\nRepository = "https://github.com/someone/suite"\n'
+    (tmp_path / "pyproject.toml").write_text(project + address)
+    for _ in range(2):  # the second time, the cell is there already
+        write_badges(tmp_path)
+        cells = json.loads((tmp_path / notebook).read_text())["cells"]
+        assert [cell["id"] for cell in cells].count("colab") == 1 and cells[1]["id"] == "colab"
+    source = "".join(cells[1]["source"])
+    assert "/someone/suite " in source and "%cd -q /content/suite/notebooks\n" in source
+    exec(re.sub("^    [!%].*\n", "", source, flags=re.M), {})  # nothing happens elsewhere
+    (tmp_path / "pyproject.toml").write_text(project)
+    write_badges(tmp_path)
+    assert (tmp_path / notebook).read_text() == before
 
 
 def test_readme_and_notebooks_have_these_badges():

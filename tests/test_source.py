@@ -87,10 +87,10 @@ def test_the_locks_hold_what_the_package_asks_for_in_versions_it_allows():
     """A dependency that was added or raised without `make lock` is found here."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    asked = {"requirements.lock": project["dependencies"] + extras["dev"]}
+    asked = {"requirements.lock": project["dependencies"] + extras["lab"] + extras["dev"]}
     asked |= {
         f"requirements-{name}.lock": extras[name]
-        for name in ("browser", "cluster", "site", "syntax")
+        for name in ("browser", "cluster", "quiz", "site", "syntax")
     }
     assert set(asked) == set(LOCKS)
     torch = (ROOT / "requirements-torch.txt").read_text().split()[-1]

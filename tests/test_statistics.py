@@ -51,6 +51,15 @@ def test_an_interval_adds_what_seeds_and_sentences_leave_open():
     assert estimate(1.0, sentences, [1, 3], SeedNoise(0.0, 2)).high == pytest.approx(alone.high)
 
 
+def test_an_interval_is_never_narrower_than_that_of_its_sentences():
+    """Also where the seeds that are known differ less than their sentences alone make them."""
+    sentences = np.random.default_rng(1).normal(size=1000)
+    alone = estimate(0.0, sentences, [2], None)
+    shared = float(sentences.var(ddof=1)) / 2
+    assert estimate(0.0, sentences, [2], SeedNoise(0.0, 30, shared)).high == alone.high
+    assert estimate(0.0, sentences, [2], SeedNoise(4 * shared, 30, shared)).high > alone.high
+
+
 @pytest.mark.parametrize("ratio", [0.3, 1.0, 3.0])
 def test_one_pair_of_seeds_tells_little_and_its_intervals_are_wide_enough(ratio):
     random = np.random.default_rng(0)

@@ -201,7 +201,7 @@ def test_power_and_reason_of_what_cannot_be_decided_are_stored_beside_the_number
     assert verdict.reason == "power of at most 12 %"
     assert verdict.evidence[0].endswith(
         ", 2 to 3 seeds; power of at most 12 %; "
-        "power 12 % at +0 (nothing differs), 10 % at -0.15 (as reported)"
+        "power with 3 seeds 12 % at +0 (nothing differs), 10 % at -0.15 (as reported)"
     )
     # records do not tell when somebody looked
     assert first_difference(stored, {k: v for k, v in stored.items() if k != "first_look"}) == ""

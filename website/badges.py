@@ -1,7 +1,8 @@
-"""Write the badges of the README and of the notebooks: where each opens without an installation.
+"""Write into README and notebooks where they open without an installation.
 
 `[project.urls]` of pyproject.toml is the one place of the repository's address. Without an address,
-badges lead to the page that says how to open notebooks there.
+badges lead to the page that says how to open notebooks there. With one, each notebook also gets a
+cell that fetches the suite on Colab, which opens a single file.
 """
 
 import json
@@ -11,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 START = "notebooks/00_start_here.ipynb"
+COLAB = "colab"  # the id of the cell
 _BADGES = re.compile(r"^\[!\[Open in Binder\].*$", re.M)
 
 
@@ -55,17 +57,46 @@ def with_badges(text: str, line: str) -> str:
     return f"{title}\n\n{line}\n{rest}"
 
 
+def colab_cell(name: str, page: str) -> dict:
+    """Return the cell that fetches the suite on Colab and does nothing elsewhere.
+
+    Args:
+        name: of the repository, see `repository`.
+        page: the notebook, as a path in the repository.
+    """
+    source = f"""# On Colab, this fetches the suite; elsewhere it does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    from google.colab import output
+
+    !git clone --quiet --depth 1 https://github.com/{name} /content/suite
+    %pip install --quiet /content/suite
+    %cd -q /content/suite/{posixpath.dirname(page)}
+    output.enable_custom_widget_manager()"""
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": COLAB,
+        "metadata": {"cellView": "form", "jupyter": {"source_hidden": True}},
+        "outputs": [],
+        "source": source.splitlines(keepends=True),
+    }
+
+
 def write_badges(root: Path) -> None:
-    """Write the badges that pyproject.toml asks for into the README and all notebooks."""
+    """Write the badges and cells that pyproject.toml asks for into README and all notebooks."""
     name = repository(root)
     readme = root / "README.md"
     readme.write_text(with_badges(readme.read_text(), badges(name, "README.md")))
     for path in notebooks(root):
         text = path.read_text(encoding="utf-8")
-        line = badges(name, path.relative_to(root).as_posix())
+        page = path.relative_to(root).as_posix()
+        line = badges(name, page)
         stored = json.loads(text)
-        first = stored["cells"][0]
+        first, *rest = (cell for cell in stored["cells"] if cell.get("id") != COLAB)
         first["source"] = with_badges("".join(first["source"]), line).splitlines(keepends=True)
+        stored["cells"] = [first, *([colab_cell(name, page)] if name else []), *rest]
         path.write_text(json.dumps(stored, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 

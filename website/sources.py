@@ -94,12 +94,6 @@ def forest_plots(claims: str) -> str:
         sections.append(
             f"\n## {heading.partition(':')[0]}\n\n"
             f"![{match[1]}](results/claims/{match[2]}.svg)\n\n"
-            "[All claims of this paper, with numbers](results/claims/README.md"
-            f"#{anchor(heading)})\n"
+            f"[All claims of this paper, with numbers](results/claims/{match[2]}.md)\n"
         )
     return "".join(sections)
-
-
-def anchor(heading: str) -> str:
-    """Return the name that GitHub, and MyST, give a heading."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

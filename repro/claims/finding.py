@@ -48,11 +48,11 @@ class RecordsOfScale:
 
     def find(self, kind: str, setting: Setting, seed: int = 1, **values: Any) -> list[Record]:
         """Return the evidence of a kind about a setting whose keys have the given values."""
-        found = self._by_seed(kind, setting).get(seed, [])
+        found = self.by_seed(kind, setting).get(seed, [])
         return [record for record in found if _has(record, values)]
 
-    def _by_seed(self, kind: str, setting: Setting) -> dict[int, list[Record]]:
-        """Return the evidence of a kind about a setting, by training seed."""
+    def by_seed(self, kind: str, setting: Setting) -> dict[int, list[Record]]:
+        """Return the evidence of a kind about a setting, on any test set, by training seed."""
         return self._groups.get((kind, setting.config(self.scale).group_key()), {})
 
     def all(self, kind: str) -> list[Record]:
@@ -169,7 +169,7 @@ class RecordsOfScale:
 
     def _seeds(self, kind: str, setting: Setting, **values: Any) -> list[int]:
         """Return the training seeds for which there is such evidence about a setting."""
-        by_seed = self._by_seed(kind, setting)
+        by_seed = self.by_seed(kind, setting)
         return sorted(
             seed for seed, found in by_seed.items() if any(_has(record, values) for record in found)
         )

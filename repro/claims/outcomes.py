@@ -99,12 +99,21 @@ class Judged:
             found,
         )
 
-    def __str__(self) -> str:
+    def said(self, planned: int) -> str:
+        """Write it in a line.
+
+        Args:
+            planned: the number of seeds that its power is of; 0 = not said.
+        """
         said = [str(self.found)] if self.found else []
         said += [self.reason] if self.reason else []
-        said += [f"power {', '.join(map(str, self.power))}"] if self.power else []
-        said += [f"by likelihood {self.likelihood}"] if self.likelihood else []
+        with_seeds = f" with {planned} seeds" if planned > 1 else ""
+        said += [f"power{with_seeds} {', '.join(map(str, self.power))}"] if self.power else []
+        said += [f"by likelihood {self.likelihood.said(0)}"] if self.likelihood else []
         return f"{self.outcome}: {self.condition}: {'; '.join(said)}"
+
+    def __str__(self) -> str:
+        return self.said(0)
 
 
 @dataclass(frozen=True)
@@ -139,7 +148,7 @@ class Verdict:
     @property
     def evidence(self) -> tuple[str, ...]:
         """One line per condition, with numbers."""
-        return tuple(map(str, self.conditions))
+        return tuple(judged.said(self.planned) for judged in self.conditions)
 
     @property
     def seeds(self) -> tuple[int, int] | None:

@@ -80,7 +80,8 @@ def _experiment_line(paper: "Paper", experiment: "Experiment") -> str:
     multiple=True,
     help="Judge by this test set; given again, by all of them as one.  [default: test]",
 )
-def claims(name, scale, results, as_json, discard, splits) -> None:
+@click.option("--records", "with_records", is_flag=True, help="List the records of each verdict.")
+def claims(name, scale, results, as_json, discard, splits, with_records) -> None:
     """Judge the claims of the paper NAME, the claim of that name (Y-01), or all, by the results.
 
     The verdicts are stored with the results. A claim whose test was changed after its result was
@@ -95,6 +96,7 @@ def claims(name, scale, results, as_json, discard, splits) -> None:
     from repro.claims.pooling import AND
     from repro.claims.verdict_fields import as_verdict
     from repro.papers.report import inexact_note
+    from repro.papers.verdict_text import record_lines
     from repro.papers.verdicts import (
         TEST,
         claims_of,
@@ -153,6 +155,7 @@ def claims(name, scale, results, as_json, discard, splits) -> None:
             [
                 {"claim": claim.name, "statement": claim.statement, "status": verdict.status}
                 | {"reason": verdict.reason, "evidence": [*verdict.evidence, *verdict.notes]}
+                | ({"records": record_lines(claim, evidence)} if with_records else {})
                 for claim, verdict in zip(judged, verdicts, strict=True)
             ]
         )
@@ -160,7 +163,7 @@ def claims(name, scale, results, as_json, discard, splits) -> None:
         click.echo(f"{claim.name}  {verdict.status:<17} {claim.statement}")
         for line in verdict.evidence or [verdict.reason]:
             click.echo(f"      {line}")
-        for note in verdict.notes:
+        for note in (*verdict.notes, *(record_lines(claim, evidence) if with_records else ())):
             click.echo(f"      {note}")
     click.echo(", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items()))
     if note := inexact_note(evidence):

@@ -11,6 +11,7 @@ import torch
 from repro.analysis.reading import read
 from repro.analysis.weights import collect_weights, weights
 from repro.claims.conditions import Verdict
+from repro.papers.claims_page import address
 from repro.papers.headlines import FINDINGS, cited
 from repro.papers.verdicts import claims_of, load_verdicts, verdict_on
 from repro.plots.description import describe
@@ -40,7 +41,8 @@ def front_page(folder: Path) -> tuple[str, bytes]:
     sentences = [
         f"- [{cited(verdict.claim)[0]}]({cited(verdict.claim)[1].url}) {change}: "
         f"{effect(verdict, sign)} "
-        f"([{verdict.claim}]({folder.name}/{VERDICTS}/README.md), *{verdict.status}*)."
+        f"([{verdict.claim}]({folder.name}/{VERDICTS}/{address(verdict.claim)}), "
+        f"*{verdict.status}*)."
         for verdict, (change, sign) in zip(verdicts, FINDINGS.values(), strict=True)
     ]
     lines = [

@@ -20,6 +20,7 @@ from repro.papers.claims_page import (
     SCALES,
     claims_page,
     effects_pictures,
+    evidence_page,
     margins_page,
     wrapped,
 )
@@ -94,6 +95,8 @@ def update_pages(folder: Path) -> list[Path]:
     pages = {folder / "README.md": render_results(load_records(folder)).encode()}
     if scales_with_verdicts(folder):
         pages[folder / VERDICTS / "README.md"] = claims_page(folder).encode()
+        for name in PAPERS:
+            pages[folder / VERDICTS / f"{name}.md"] = evidence_page(name, folder).encode()
         pages |= {
             folder / VERDICTS / name: drawn for name, drawn in effects_pictures(folder).items()
         }

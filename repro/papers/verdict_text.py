@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 
 from repro.claims.conditions import Claim
+from repro.claims.evidence import Evidence
 from repro.claims.outcomes import STATUSES, Verdict
 from repro.claims.verdict_fields import StoredVerdict
 from repro.markdown import table
 from repro.papers.verdicts import NO_DATA, experiments_of, verdict_on
+from repro.records.stored import place_of
 from repro.scales import option_of
 
 
@@ -58,21 +60,39 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
                 f"     {scale}: {verdict.said}: {verdict.reason}",
                 *(f"         {line}" for line in verdict.evidence),
                 *(f"         {note}" for note in verdict.notes),
-                *(f"         run it: {command}" for command in _commands(claim, scale, verdict)),
+                *(f"         {command}" for command in _commands(claim, scale, verdict)),
             ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
 
-def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
-    """Return the command that makes the records that a paper's claim lacks.
+def record_lines(claim: Claim, evidence: Evidence) -> list[str]:
+    """Return the records that a paper's claim rests on, a line each: setting, seed, file."""
+    wanted = [("scores", setting) for setting in claim.settings()] + claim.measures()
+    return [
+        f"{setting}, seed {seed}: {place_of(record)}"
+        for kind, setting in wanted
+        for seed, records in sorted(evidence.by_seed(kind, setting).items())
+        for record in records
+        if record.get("split", evidence.split) == evidence.split
+    ]
 
-    There is none if no record is missing, or no experiment makes it.
+
+def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
+    """Return the command that makes what a paper's claim lacks: its records, or planned seeds.
+
+    There is none if nothing is missing, or no experiment makes it.
     """
-    if verdict.status != NO_DATA or (claim.scales is not None and scale not in claim.scales):
-        return []
     experiments = experiments_of(claim)
-    return [f"repro run {' '.join(experiments)} --scale {option_of(scale)}"] if experiments else []
+    if not experiments or (claim.scales is not None and scale not in claim.scales):
+        return []
+    command = f"repro run {' '.join(experiments)} --scale {option_of(scale)}"
+    if verdict.status == NO_DATA:
+        return [f"run it: {command}"]
+    few = verdict.seeds[0] if verdict.seeds else verdict.planned
+    if verdict.status == "undecided" and few < verdict.planned:
+        return [f"the planned seeds: {command} --seeds {verdict.planned}"]
+    return []
 
 
 def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:

@@ -49,8 +49,10 @@ STATUSES_EXPLAINED = (
 )
 LIKELIHOOD_EXPLAINED = (
     "Verdicts speak of BLEU where the papers do. The same differences are judged by likelihood, "
-    "per token of the test references, or of dev where a record holds no more. Bounds in BLEU are "
-    f"taken as nats at {NATS_PER_BLEU:g} nats a point, fixed before any claim was judged so. "
+    "per token of the test references. Where a record holds no more, it is that of dev, by the "
+    "best single checkpoint of each run. Bounds in BLEU are taken as nats at "
+    f"{NATS_PER_BLEU:g} nats a point, the slope over systems on Multi30k, fixed before any claim "
+    "was judged so. "
     "Likelihood *agrees* with a verdict or *disagrees*, *decides* what BLEU leaves undecided, or "
     "is *open*, too."
 )

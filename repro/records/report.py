@@ -331,7 +331,8 @@ def differences_table(records: list[dict[str, Any]]) -> str:
         return table([*header, "p"], rows) + "\n\n" + note
     note = (
         "Intervals are over test sentences and training seeds; how far a seed moves a score "
-        "is pooled from the systems of this table. "
+        "is pooled from the systems of this table. For a claim it is pooled from all systems of "
+        "the scale, which gives another interval. "
         "*Detectable* is the true difference from 0 that such an interval shows with a chance "
         "of 80 %."
     )

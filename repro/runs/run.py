@@ -41,10 +41,20 @@ LABEL = "name.txt"  # the file with the name that you gave a run
 FIX = "restore it, or delete the run's folder and train the run again"
 
 
+CLONE = Path(__file__).resolve().parents[2]
+"""The clone that the package is used from; as installed, the folder of packages."""
+
+
 def runs_root() -> Path:
-    """Return the folder of all runs: $REPRO_RUNS, or `runs` in the working directory."""
-    # no shell has expanded a ~ in a file of settings
-    return Path(os.path.expanduser(os.environ.get("REPRO_RUNS") or "runs"))
+    """Return the folder of all runs: $REPRO_RUNS, or `runs` in the working directory.
+
+    In a clone it is `runs` at its top, for notebooks, tutorials and the command line alike.
+    """
+    if named := os.environ.get("REPRO_RUNS"):
+        return Path(os.path.expanduser(named))  # no shell has expanded a ~ in a file of settings
+    here = Path.cwd()
+    in_clone = (CLONE / "notebooks").is_dir() and here.is_relative_to(CLONE)
+    return Path(os.path.relpath(CLONE, here) if in_clone else "") / "runs"
 
 
 def is_trained(config: RunConfig) -> bool:

@@ -200,6 +200,8 @@ def estimate(
     errors += [(math.sqrt(noise.variance), noise.degrees)] if noise else []
     tail = (1 - LEVEL) / 2 / comparisons
     half = math.hypot(*(scipy.stats.t.isf(tail, degrees) * error for error, degrees in errors))
+    # A variance of few seeds may be found smaller than the part of it that sentences show.
+    half = max(half, scipy.stats.norm.isf(tail) * float(resampled.std(ddof=1)))
     return Estimate(
         value,
         float(value - half),
