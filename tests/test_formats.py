@@ -12,7 +12,7 @@ from own_files import DE, EN, message, write, write_corpus
 
 from repro.data.catalogue import CORPORA
 from repro.data.corpora import load_corpus
-from repro.errors import DamagedFileError, InputError
+from repro.errors import DamagedFileError, InputError, MachineError
 from repro.presets import resolve, split_direction
 from repro.runs.train import train
 
@@ -414,3 +414,39 @@ def test_a_changed_published_file_is_refused(tmp_path) -> None:  # case D9
     write_wit3(tmp_path)
     expected = "iwslt16/IWSLT16.TED.tst2012.de-en.de.xml: SHA-256 of its text is "
     assert message(DamagedFileError, "iwslt16", root=tmp_path).startswith(expected)
+
+
+def test_the_cut_of_fairseq_is_read_with_its_words_put_together(tmp_path) -> None:
+    """Its script leaves merges of subword-nmt, and files beside the splits."""
+    folder = tmp_path / "iwslt14.tokenized.de-en"
+    folder.mkdir()
+    cut = [f"die Zei@@ le {n} , Wor@@ t@@ ende ." for n in range(27)]
+    english = [f"the li@@ ne {n} , end of wor@@ d ." for n in range(27)]
+    for split, part in (("train", slice(20)), ("valid", slice(20, 23)), ("test", slice(23, 27))):
+        write(folder, **{f"{split}_de": cut[part], f"{split}_en": english[part]})
+    (folder / "code").write_text("#version: 0.2\n")
+    (folder / "tmp").mkdir()
+    corpus = load_corpus("iwslt14-fairseq", "de", "en", root=tmp_path)
+    assert corpus.pairs("dev", "de", "en") == (
+        [f"die Zeile {n} , Wortende ." for n in (20, 21, 22)],
+        [f"the line {n} , end of word ." for n in (20, 21, 22)],
+    )
+    assert len(corpus.splits["train"]) == 20 and len(corpus.splits["test"]) == 4
+
+
+def test_a_corpus_of_opus_is_cut_without_leaks(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("repro.data.catalogue.OPUS_DEV", 5)
+    monkeypatch.setattr("repro.data.catalogue.OPUS_TEST", 7)
+    folder = tmp_path / "opensubtitles-en-ru"
+    folder.mkdir()
+    lines = {"en": [f"Take number {n}." for n in range(60)]}
+    lines["ru"] = [f"Дубль {n // 2}." for n in range(60)]  # two English lines share a Russian one
+    for language, text in lines.items():
+        path = folder / f"OpenSubtitles.en-ru.{language}"
+        path.write_text("".join(f"{line}\n" for line in text), "utf-8")
+    corpus = load_corpus("opensubtitles-en-ru", "en", "ru", root=tmp_path)
+    sides = {split: set(corpus.pairs(split, "en", "ru")[1]) for split in corpus.splits}
+    assert len(corpus.splits["dev"]) >= 5 and len(corpus.splits["test"]) >= 7
+    assert not sides["train"] & (sides["dev"] | sides["test"]) and not sides["dev"] & sides["test"]
+    assert sum(map(len, corpus.splits.values())) == 60
+    assert "https://opus.nlpl.eu" in message(MachineError, "opensubtitles-en-ru", root=folder)

@@ -5,6 +5,7 @@ import json
 import math
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,15 @@ import pytest
 import test_layers
 from PIL import Image
 from reading_time import minutes_to_read
+from test_written_commands import parsed
 
+from repro import scales
+from repro.papers import PAPERS
 from repro.papers.front import FINDINGS, PICTURE, front_page
+from repro.papers.paper_corpora import USED, corpora_page
 from repro.papers.summary import BEGIN, END
 from repro.runs import gallery
+from repro.setting_list import settings_page
 
 ROOT = Path(__file__).resolve().parents[1]
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
@@ -37,6 +43,24 @@ def pixels(png: bytes) -> np.ndarray:
 
 def test_the_front_page_holds_what_the_records_say(generated):
     assert f"{BEGIN}\n\n{generated[0]}\n\n{END}" in README.read_text()
+
+
+def test_the_page_of_settings_is_generated():
+    page = (ROOT / "docs/settings.md").read_text()
+    assert f"{BEGIN}\n\n{settings_page()}\n\n{END}" in page
+
+
+def test_the_page_of_corpora_is_generated_and_its_commands_are_known():
+    page = corpora_page(ROOT / "results")
+    assert f"{BEGIN}\n\n{page}\n\n{END}" in (ROOT / "docs/corpora.md").read_text()
+    rows = [line.split(" | ") for line in page.splitlines() if "`repro run " in line]
+    assert {row[0].removeprefix("| ") for row in rows} == set(PAPERS)
+    for row in rows:
+        assert parsed(re.findall(r"`(repro run [^`]*)`", row[3])[0].replace("my.toml", "smoke"))
+    assert all(used.scale or used.missing for used in USED)
+    changed = {used.changed: used.scale for used in USED if used.changed}
+    for line, base in changed.items():
+        scales._scale(tomllib.loads(line), "my.toml", ROOT, {base: scales.SCALES[base]})
 
 
 def test_the_picture_of_the_front_page_is_what_the_model_and_the_records_say(generated):

@@ -143,3 +143,25 @@ def test_what_is_on_no_hub_says_where_to_get_it(monkeypatch, tmp_path) -> None:
     assert message(MachineError, "tatoeba", root=tmp_path / "no").startswith(
         f"REPRO_DATA: {tmp_path}/no is not a folder"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "languages", "place", "config"),
+    [
+        ("wmt14-en-de", ("en", "de"), "wmt/wmt14", "de-en"),
+        ("wmt17", ("en", "de"), "wmt/wmt17", "de-en"),
+        ("wmt19-de-en", ("de", "en"), "wmt/wmt19", "de-en"),
+    ],
+)
+def test_tables_of_wmt_are_on_the_main_branch(hub, name, languages, place, config) -> None:
+    corpus = load_corpus(name, *languages)
+    splits = ("train", "validation", "test")[: 2 if name.startswith("wmt19") else 3]
+    files = {split: f"{config}/{split}-*.parquet" for split in splits}
+    assert hub == [(place, {"data_files": files, "revision": "main"})]
+    assert corpus.pairs("dev", "de", "en") == (DE[20:23], EN[20:23])
+
+
+def test_other_pairs_of_wmt_have_folders_of_their_own(hub) -> None:
+    for name, pair, config in (("wmt17", ("en", "tr"), "tr-en"), ("wmt14-en-fr", (), "fr-en")):
+        assert "has no column" in message(MachineError, name, *pair)  # ours holds German alone
+        assert hub[-1][1]["data_files"]["train"] == f"{config}/train-*.parquet"

@@ -23,7 +23,7 @@ LAYERS = [  # a module may import from lower layers and from its own
     {"plots"},
     {"contrastive"},
     {"scales"},
-    {"presets"},
+    {"presets", "setting_list"},
     {"runs"},
     {"analysis"},
     {"pruning"},

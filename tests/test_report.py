@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import pytest
 
+from repro.claims.conditions import STATUSES
 from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
 from repro.core.attention.spec import build_weights
@@ -15,12 +16,12 @@ from repro.core.config import SITES
 from repro.core.decoding import SearchConfig
 from repro.markdown import table
 from repro.papers import find_experiments
-from repro.papers.pages import as_html, as_markdown
+from repro.papers.pages import MARKED, as_html, as_markdown
 from repro.papers.report import Section, _costs, report_sections
 from repro.papers.tables import Row, score_table
 from repro.papers.verdicts import claims_of
 from repro.presets import SCALES, SYSTEMS, resolve
-from repro.records.report import _made_with, costs_table, means_table
+from repro.records.report import _made_with, costs_table, label_of, means_table, said_once
 
 NUMBERS = [
     "30.3",
@@ -181,21 +182,40 @@ def parts(tmp_path_factory):
 def test_the_contents_lead_to_every_part(parts):
     html = as_html(parts, "t")
     ids = re.findall(r'<section id="([^"]+)">', html)
-    contents = html[html.index("<nav>") : html.index("</nav>")]
-    assert re.findall(r'<a href="#([^"]+)">', contents) == ids[1:] and len(ids) == len(
-        set(ids)
-    ) == len(parts)
+    contents = html[html.index("<nav ") : html.index("</nav>")]
+    assert re.findall(r'<a href="#([^"]+)">', contents) == ids and len(ids) == len(set(ids)) == len(
+        parts
+    )
     assert (
         '<a href="#raganato2020.table6">Table 6</a>' in contents
         and '<a href="#costs">Costs</a>' in contents
     )
-    assert contents.count("<li>") == 6  # five papers, costs
+    assert contents.count("<li>") == 7  # the verdicts, five papers, costs
     assert (
-        html.index("</h1>")
-        < html.index("<nav>")
+        html.index("</nav>")
+        < html.index("</h1>")
         < html.index(f"Of {len(claims_of())} claims")
         < html.index('<section id="raganato2020">')
     )
+
+
+def test_every_verdict_has_a_mark_of_its_own():
+    assert MARKED.keys() == set(STATUSES)
+    page = as_html([Section(table(["a"], [[status] for status in STATUSES]), {}, "top")], "t")
+    for status, mark in MARKED.items():
+        assert f'<td class="{mark}">{status}</td>' in page
+    bold = as_html([Section(table(["a"], [["**not reproduced**: +1.2"]]), {}, "top")], "t")
+    assert '<td class="no"><strong>not reproduced</strong>: +1.2</td>' in bold
+
+
+def test_what_all_runs_share_is_said_once_and_labels_hold_what_differs():
+    shared = {"label_smoothing": 0.2, "clip_norm": 2.0}
+    records = [costed("a", 1, **shared), costed("b", 1, **shared, warmup=50)]
+    labelled, said = said_once(records)
+    assert said == "All runs here: train.label_smoothing=0.2, train.clip_norm=2.0."
+    assert [label_of(record) for record in labelled] == ["base", "base (train.warmup=50)"]
+    assert "train.clip_norm=2.0" in label_of(records[0])
+    assert said_once([costed("a", 1)])[1] == ""
 
 
 def test_the_report_says_how_to_read_it_and_counts_claims_without_a_verdict(parts):

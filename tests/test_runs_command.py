@@ -78,6 +78,18 @@ def test_a_run_is_deleted_unless_another_one_continues_it(two, capsys):
     assert not first.path.exists() and overview(other)["progress"]["update"] == 0
 
 
+def test_the_runs_of_a_system_have_names_of_ones_own(runs, capsys, monkeypatch):
+    monkeypatch.setattr("repro.papers.runner.execute_plan", lambda *_: [])  # trains nothing
+    more = [f"data.corpus={few_pairs()}", "--results", "mine"]
+    assert ended(capsys, "run", "base", "--name", "mine", "--seeds", "2", *more)[0] == 0
+    assert [Run.find(f"mine-{seed}").config.train.seed for seed in (1, 2)] == [1, 2]
+    assert ended(capsys, "run", "hc-sa", "--name", "first", *more)[0] == 0
+    assert Run.find("first").path.name.startswith("hc-sa-seed1-")
+    code, error = refused(capsys, "run", "base", "hc-sa", "--name", "mine", *more)
+    assert code == 2 and error.startswith("error: --name: is for the runs of one system, and base")
+    assert refused(capsys, "run", "you2020.table2", "--name", "mine")[0] == 2
+
+
 def test_train_takes_a_name_logs_where_asked_and_leaves_a_card(runs, capsys, monkeypatch):
     logged: list[tuple[str, int]] = []
 

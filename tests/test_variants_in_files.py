@@ -1,7 +1,5 @@
 """A variant of one's own, in a file or an installed package: built, described, checked."""
 
-import json
-
 import pytest
 from command_line import ended, refused, run
 from tiny_runs import tiny
@@ -11,6 +9,7 @@ from repro.core.contract_cases import specs_of
 from repro.errors import InputError
 from repro.runs import own_code
 from repro.runs.naming import run_name
+from repro.setting_list import list_settings
 
 ALIBI = '''"""Attention of two kinds."""
 
@@ -145,17 +144,19 @@ def test_check_says_in_words_what_is_wrong(capsys):
     assert "not padded beside a longer one, gives something else" in page
 
 
-def test_settings_are_listed_with_their_defaults(capsys):
-    lines = run(capsys, "settings")
-    names = [line.split()[0] for line in lines]
-    assert "data.corpus" in names and "train.seed" in names and len(names) == len(set(names)) > 40
-    (line,) = run(capsys, "settings", "train.optimizer")
-    assert line.startswith("train.optimizer          'adam' or 'muon'; adam; multi30k-long muon")
-    (line,) = run(capsys, "settings", "model.dropout")
-    assert "float, at least 0 and below 1; 0.1; smoke 0.0" in line
+def test_settings_are_listed_with_what_they_do_and_their_defaults(capsys):
+    page = "\n".join(run(capsys, "settings"))
+    named = [name for name in page.split() if name.startswith(("data.", "model.", "train."))]
+    listed = list_settings()
+    assert named == [setting.name for setting in listed] and len(listed) > 40
+    assert all(0 < len(setting.what) <= 80 for setting in listed)
+    optimizer = run(capsys, "settings", "train.optimizer")
+    assert optimizer[0].startswith("  train.optimizer         Adam for all; or Muon for the")
+    assert "'adam' or 'muon'; default adam; muon at multi30k-long, general" in optimizer[-1]
+    (dropout,) = list_settings("model.dropout")
+    assert dropout.kind == "float, at least 0 and below 1" and dropout.usual == "0.1"
+    assert dropout.elsewhere["0.0"][0] == "smoke"
     assert refused(capsys, "settings", "lr")[0] == 2
-    shown = line.split("; ")[1]
-    assert json.loads(shown) == 0.1
     assert refused(capsys, "train", "train.lr=0.1")[1].startswith(
         "error: train.lr=0.1: unknown option 'train.lr'. Fix: "
     )

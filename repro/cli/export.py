@@ -17,6 +17,8 @@ def export(run: str, out: Path) -> None:
     """Write RUN as a model of CTranslate2, with its subwords and a README, into a folder.
 
     CTranslate2 holds dot-product attention alone, in the shape of base. It must be installed.
+    There is no export to the Marian models of Hugging Face: their layers normalise after each
+    sublayer, and those of every scale here before it.
 
     \b
       repro export gallery/base --out base-ct2

@@ -57,6 +57,9 @@ def heads(
 
     Layers and heads are counted from 1, as in settings: layer 3 of this page is the layer of
     model.cross="none; 3: dot-product".
+
+    \b
+      repro heads gallery/base --limit 50
     """
 
     if limit is not None and limit < 1:
@@ -120,6 +123,9 @@ def measure(run: str, kind: str, record: Path | None) -> None:
 
     published_pairs: DistilLingEval, English into German, on human beside machine references.
     alignments: error rate, and the share of words that meet a gold link, of each head and mean.
+
+    \b
+      repro measure base alignments --record results
     """
 
     found = gallery.find(run)
@@ -169,6 +175,9 @@ def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) 
     The smaller models are saved as runs. For each penalty that is tried, a gated model is trained
     from RUN. BLEU is of that model. Its difference to RUN with all heads has a 95 % interval over
     test sentences (paired bootstrap); one training says nothing about other seeds.
+
+    \b
+      repro prune base --heads 12 --heads 6 --sites encoder
     """
 
     found = gallery.find(run)

@@ -1,4 +1,4 @@
-"""List systems, scales and variants, from the registry and the docstrings of variants' files."""
+"""List systems, scales, settings and variants, with what their files say of them."""
 
 import shutil
 import textwrap
@@ -11,6 +11,7 @@ from repro.data.catalogue import CORPORA
 from repro.errors import InputError
 from repro.presets import SCALES, SYSTEMS
 from repro.runs.own_code import installed
+from repro.setting_list import Listed
 
 # Columns. A terminal between these is filled; text for a file or pipe has the latter.
 WIDTHS = (60, 100)
@@ -97,6 +98,11 @@ def describe_variant(name: str) -> str:
         f"{max(counts.values(), default=0):,}"
     )
     return _variant_entry(name, described, learned if counts else f"cannot be built: {refusal}")
+
+
+def describe_setting(setting: Listed) -> str:
+    """Return the entry of a setting: its name, what it does, its type, its defaults."""
+    return _in_column(setting.name, 24, [setting.what, f"{setting.kind}; {setting.defaults}"])
 
 
 def heading(text: str) -> str:

@@ -26,6 +26,9 @@ def page(runs: tuple[str, ...], out: Path, results: Path) -> None:
     The file needs no server and no network. It holds all parameters in half precision, and what the
     folder of records says of heads, of pruning and of the claims; without the folder it goes
     without.
+
+    \b
+      repro page gallery/base --out page.html
     """
     check_out(out)
     found = {name.removeprefix("gallery/"): gallery.find(name) for name in runs}

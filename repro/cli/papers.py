@@ -30,6 +30,10 @@ def papers(name: str | None) -> None:
     """List the papers, or the experiments and claims of the paper NAME.
 
     NAME may also be one experiment, as in `repro run` (you2020.table2).
+
+    \b
+      repro papers you2020
+      repro papers you2020.table2
     """
     from repro.papers import PAPERS, find_experiments, load_paper
 
@@ -83,6 +87,10 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
     The verdicts are stored with the results. A claim whose test was changed after its result was
     known is refused. On other test sets than `test`, only claims that depend on scores alone are
     judged.
+
+    \b
+      repro claims you2020
+      repro claims Y-01 --scale multi30k --split test_2017_flickr
     """
     from repro.claims.evidence import Evidence
     from repro.claims.pooling import AND

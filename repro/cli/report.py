@@ -18,7 +18,7 @@ from repro.cli.options import (
     no_progress,
 )
 from repro.errors import InputError
-from repro.files import check_writable, write_atomic
+from repro.files import check_writable
 from repro.runs import gallery
 
 
@@ -50,9 +50,8 @@ def report(runs, scale, results, split, out, figures, format) -> None:
     """Write a report; the last line printed is its path.
 
     With RUNS: their scores, costs, differences and examples. Without: every claim, effect, table
-    and figure of the five papers by the stored results of a scale. That report is Markdown, with
-    one page of HTML next to it. RUNS may also name papers, such as you2020, to report on these
-    alone.
+    and figure of the five papers by the stored results of a scale. RUNS may also name papers, such
+    as you2020, to report on these alone. A report is Markdown, with one page of HTML next to it.
 
     \b
       repro report --scale multi30k
@@ -87,14 +86,19 @@ def report(runs, scale, results, split, out, figures, format) -> None:
         check_split(run, split)
 
     from repro.measures.scores import evaluate_run
-    from repro.records.report import render, scores_table
+    from repro.papers.pages import write_report
+    from repro.papers.report import Section
+    from repro.records.report import said_once, scores_table, sections
 
     records = [evaluate_run(run, split, quiet=no_progress()) for run in found]
-    write_atomic(out, render(records).encode())
-    click.echo(scores_table(records))
+    parts = [Section(text, {}, name) for name, text in sections(records).items()]
+    written = write_report(parts, f"repro: {', '.join(run.path.name for run in found)}", out)
+    labelled, shared = said_once(records)
+    click.echo(f"{shared}\n" * bool(shared) + scores_table(labelled))
     for score in records[0]["scores"]:
         click.echo(f"{score['name']}: {score['signature']}")
-    click.echo(out)
+    for path in reversed(written):
+        click.echo(path)
 
 
 def _report_on_papers(

@@ -27,6 +27,8 @@ from repro.files import check_writable
 from repro.presets import SYSTEMS, resolve
 from repro.runs.jobs import HandOut, check_jobs, run_all
 from repro.runs.naming import run_name
+from repro.runs.overview import rename
+from repro.runs.run import Run
 
 if TYPE_CHECKING:
     from repro.claims.evidence import Evidence, Record
@@ -70,9 +72,15 @@ MOST_SEEDS = 1000  # of one command: more are a typing mistake
     help="File for the tables, in Markdown.",
 )
 @click.option(
+    "--name",
+    metavar="NAME",
+    help="A name of your own for the run of one system, as in `repro runs`; with --seeds, NAME-1, "
+    "NAME-2 and so on.",
+)
+@click.option(
     "--dry-run", is_flag=True, help="Say what is missing and how long it will take, and do nothing."
 )
-def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> None:
+def run(names, scale, seeds, jobs, splits, cluster, results, out, name, dry_run) -> None:
     """Train and measure what NAMES need and is not in the results yet, and write their tables.
 
     A NAME is a paper (you2020), an experiment (you2020.table2), a system of `repro variants`
@@ -80,6 +88,12 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
     stopped. A record whose run is not on this machine counts as done; for a further test set or
     measure of it, the run is trained again. KEY=VALUE changes an option for the systems, as in
     `repro train`.
+
+    \b
+      repro run you2020.table2 --dry-run
+      repro run base hc-sa --seeds 3 model.dropout=0.2
+      repro run hc-sa --name first train.warmup=50
+      repro run all --scale my.toml --results mine
     """
     if not dry_run:
         check_report(out)
@@ -90,6 +104,9 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
 
     systems, experiments, overrides = _asked_for(names, scale)
     _check_numbers(seeds, jobs)
+    if name is not None and (experiments or len(systems) != 1):
+        what = f"is for the runs of one system, and {' '.join(names)} is more"
+        raise InputError("--name", what, "name one system, or `repro runs RUN --name NAME` later")
     data = _check_splits(scale, overrides, splits)
     corpora = corpora_of(
         scale,
@@ -134,6 +151,8 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, dry_run) -> No
 
     from repro.papers.pages import write_report
 
+    if name is not None:
+        _name_runs(missing, name, seeds)
     try:
         errors = execute_plan(
             missing, results, jobs, lambda line: click.echo(line, err=True), _workers(cluster)
@@ -270,6 +289,16 @@ def _announce_work(missing: "Plan", known: "Iterable[Record]", jobs: int, result
             f"training about {minutes:.0f} minutes" if minutes is not None else "time not known yet"
         )
     click.echo(f"{counts}; {ending}", err=True)
+
+
+def _name_runs(missing: "Plan", name: str, seeds: int) -> None:
+    """Give the runs that `repro run` will train names of one's own."""
+    if not missing.trainings:
+        raise InputError(
+            "--name", "there is no run to train", "name it: repro runs RUN --name NAME"
+        )
+    for config in missing.trainings:
+        rename(Run.create(config), f"{name}-{config.train.seed}" if seeds > 1 else name)
 
 
 def _list_trainings(missing: "Plan") -> None:

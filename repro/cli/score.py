@@ -144,6 +144,10 @@ def compare(first, second, scale, results, split, as_json, beam, alpha, penalty)
     Each is a run, or the common beginning of the names of runs that differ only in their seeds,
     such as a system. Then the difference is between the means over seeds, and its interval is over
     sentences and seeds. Seeds come from runs on this machine, and further ones from the results.
+
+    \b
+      repro compare base hc-sa
+      repro compare base hc-sa --scale multi30k --json
     """
 
     if first == second:

@@ -26,6 +26,9 @@ def handout(tutorial: str, to: Path, nbgrader: bool) -> None:
 
     It holds the exercise, its checks and this package. It has no solution, and the definitions
     that the checks compare with cannot be read by eye.
+
+    \b
+      repro handout 01 --to attention.zip
     """
     check_plain(to)
     if nbgrader:
@@ -79,6 +82,9 @@ def grade(
     Each runs in a process of its own, in an empty folder, with limits of time and memory and,
     where the system allows it, without a network. It sees no definition. A right function counts
     one point; hidden cases count, too.
+
+    \b
+      repro grade submissions --tutorial 01 --csv points.csv
     """
     for name, value in (("--seconds", seconds), ("--megabytes", megabytes), ("--jobs", jobs)):
         if value < 1:
@@ -143,6 +149,9 @@ def quiz(to: Path) -> None:
 
     The sheet to print ends with a scoring sheet. Each wrong option is a mistake that a check of
     the tutorials knows by name.
+
+    \b
+      repro quiz --to quiz.md
     """
     from repro.teaching.quiz import WRITERS, read_quiz
 

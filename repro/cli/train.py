@@ -55,6 +55,10 @@ def data(name: str | None, direction: str | None, skipped: Path | None, as_json:
     them. References of dev and test are scored as they are. local-clean:FOLDER removes characters
     that no model should see from them, and refuses neither leaks nor shifted sides. The name says
     what was done, in training too (data.corpus=local-drop-leaks:FOLDER), and so does every result.
+
+    \b
+      repro data minigerman --direction de-en
+      repro data local-drop-leaks:plain --direction en-fr
     """
 
     if name is None:
@@ -185,6 +189,10 @@ def train(
 
     On a processor all cores are used. The environment variable OMP_NUM_THREADS limits them, for
     several runs at a time. With another number of threads, a seed gives another model.
+
+    \b
+      repro train --system hc-sa --name first
+      repro train --scale my.toml 'model.encoder_self=my.py:alibi(window=3)'
     """
 
     if system.partition("(")[0] in VARIANTS and system not in SYSTEMS:

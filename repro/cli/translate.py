@@ -41,6 +41,10 @@ def translate(
     Lines are translated as they arrive. Line n of the output always belongs to line n of the input:
     a line that is too long, or not UTF-8, gives an empty line. Such lines are named on standard
     error, and the exit status is 2 at the end.
+
+    \b
+      repro translate gallery/base < sentences.en
+      repro translate base --beam 1 < sentences.en > sentences.de
     """
 
     found = gallery.find(run)

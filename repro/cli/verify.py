@@ -25,6 +25,10 @@ def verify(results: Path, judge: bool, strict: bool) -> None:
 
     With the corpora, the translations are scored again as well. What cannot be checked here is
     counted, and is not an error.
+
+    \b
+      repro verify --no-claims
+      repro verify --results mine
     """
     check_results(results)
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from repro.core.settings import (
+    ALWAYS,
     NO_SUBLAYER,
-    SAME,
     SITES,
     Checked,
     Count,
@@ -21,9 +21,9 @@ from repro.core.settings import (
     Rate,
     Share,
     SubwordForm,
-    added,
     check_heads,
     hints_of,
+    setting,
     typed,
 )
 from repro.errors import InputError, did_you_mean, shortened
@@ -36,16 +36,17 @@ class DataConfig(Checked):
     """The sentence pairs, and how they are cut into subwords."""
 
     part = "data"
-    corpus: str = "minigerman"
-    source: str = "en"
-    target: str = "de"
-    # use only the first pairs of the training split; None = all
+    corpus: str = setting("minigerman", "a corpus of `repro data`, or your own text: local:FOLDER")
+    source: str = setting("en", "the language that is read")
+    target: str = setting("de", "the language that is written")
     train_pairs: Annotated[int, Meta(ge=1, description="use 1 or more, or null for all")] | None = (
-        None
+        setting(None, "use only the first pairs of the training split; null is all")
     )
-    vocab_size: Count = 1000  # one vocabulary for both languages
-    max_tokens: Count = 128  # longer training pairs are left out, counted in the log
-    subwords: SubwordForm = added("exact", older="nfkc")
+    vocab_size: Count = setting(1000, "subwords in the vocabulary that both languages share")
+    max_tokens: Count = setting(128, "subwords of the longest training pairs; longer ones stay out")
+    subwords: SubwordForm = setting(
+        "exact", "whether subwords keep the text as it is, or normalise it", older="nfkc"
+    )
 
 
 @dataclass(frozen=True)
@@ -53,37 +54,50 @@ class TrainConfig(Checked):
     """The optimisation."""
 
     part = "train"
-    seed: Annotated[int, Meta(ge=0, description="use a small number, such as 1")] = 1
-    max_updates: Count = 600
-    batch_tokens: Count = 2048  # sentences times the longest side of the batch
-    learning_rate: Rate = 3e-3  # the peak
-    schedule: Literal["inverse-sqrt", "linear"] = "linear"
-    warmup: Count = 100  # updates until the peak
-    label_smoothing: Share = 0.1
-    # muon moves the matrices inside the layers, and Adam the rest (`optimizer.py`)
-    optimizer: Literal["adam", "muon"] = added("adam")
-    matrix_rate: Rate = added(0.02)  # Muon's peak; its schedule is that of the learning rate
-    clip_norm: Rate = 1.0
-    adam_beta2: Share = 0.98
-    precision: Literal["fp32", "bf16"] = "fp32"
-    eval_every: Count = 200  # updates between evaluations on dev; each saves a checkpoint
-    # evaluations without a better dev loss before stopping; a linear schedule runs to its end
-    patience: Count = 10
-    average: Count = 1  # the final parameters are the mean of that many last checkpoints
-    # alpha of the model's own search: 1, or chosen on dev (`runs/length_penalty.py`)
-    length_penalty: Literal["fixed", "dev"] = added("fixed")
-    # loss per expected open head, in nats per token
+    seed: Annotated[int, Meta(ge=0, description="use a small number, such as 1")] = setting(
+        1, "seed of the first parameters, of dropout and of the order of batches"
+    )
+    max_updates: Count = setting(600, "updates of the parameters")
+    batch_tokens: Count = setting(2048, "size of a batch: sentences times its longest side")
+    learning_rate: Rate = setting(3e-3, "the peak of the learning rate")
+    schedule: Literal["inverse-sqrt", "linear"] = setting("linear", "how the learning rate falls")
+    warmup: Count = setting(100, "updates until the learning rate is at its peak")
+    label_smoothing: Share = setting(0.1, "share of probability spread over all subwords")
+    optimizer: Literal["adam", "muon"] = setting(
+        "adam",
+        "Adam for all; or Muon for the matrices inside layers, and Adam for the rest",
+        older="adam",
+    )
+    matrix_rate: Rate = setting(
+        0.02, "the peak of Muon's rate, on the schedule of the other", older=0.02
+    )
+    clip_norm: Rate = setting(1.0, "longest gradient; a longer one is scaled down")
+    adam_beta2: Share = setting(0.98, "decay of Adam's mean of squared gradients")
+    precision: Literal["fp32", "bf16"] = setting("fp32", "numbers that products are computed in")
+    eval_every: Count = setting(200, "updates between evaluations on dev; each saves a checkpoint")
+    patience: Count = setting(10, "evaluations without gain on dev until a stop; not if linear")
+    average: Count = setting(1, "last checkpoints whose mean is the final model")
+    length_penalty: Literal["fixed", "dev"] = setting(
+        "fixed", "the length penalty of the run's own search: 1, or chosen on dev", older="fixed"
+    )
     gate_penalty: Annotated[
         float, Meta(ge=0, lt=1_000_000, description="use a number of nats per head")
-    ] = added(0.0)
-    # the gates' learning rate as a multiple of the others': few updates move them too little
-    gate_rate: Rate = added(1.0)
-    # folder name of a finished run, next to this one, with the initial parameters
-    start_from: str | None = added(None)
-    # with its embedding and output; if embeddings are tied, also the source's
-    freeze_decoder: bool = added(False)
-    # a gated run that this model was cut out of, after the training described here
-    cut_from: str | None = added(None)
+    ] = setting(0.0, "loss per head expected to be open, in nats per token", older=0.0)
+    # few updates move the gates too little at the others' rate
+    gate_rate: Rate = setting(
+        1.0, "learning rate of gates, as a multiple of the others'", older=1.0
+    )
+    start_from: str | None = setting(
+        None, "finished run next to this one, with the first parameters", older=None
+    )
+    freeze_decoder: bool = setting(
+        False,
+        "whether the decoder stays as it is, with its embeddings (the source's if tied)",
+        older=False,
+    )
+    cut_from: str | None = setting(
+        None, "set by `repro prune`: the gated run it was cut out of", older=None
+    )
 
 
 @dataclass(frozen=True)
@@ -114,7 +128,7 @@ class RunConfig:
             name: {
                 option.name: getattr(part, option.name)
                 for option in fields(part)
-                if getattr(part, option.name) != option.metadata.get("older", SAME)
+                if getattr(part, option.name) != option.metadata.get("older", ALWAYS)
             }
             for name, part in parts.items()
         }

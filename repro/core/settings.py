@@ -30,19 +30,21 @@ Width = Annotated[int, Meta(ge=2, le=1_000_000, multiple_of=2, description="use 
 Share = Annotated[float, Meta(ge=0, lt=1, description="use a value in [0, 1)")]
 Rate = Annotated[float, Meta(gt=0, lt=1_000_000, description="use a positive number")]
 
-SAME: Any = object()
+ALWAYS: Any = object()
 
 
-def added(default: Any, older: Any = SAME) -> Any:
-    """Declare a field that older runs did not have.
+def setting(default: Any, what: str, older: Any = ALWAYS) -> Any:
+    """Declare a field.
 
     Args:
         default: of new runs.
-        older: what runs did before the field was added; by default the same. A field of this value
-            is left out of the digest, and a file without the field means this value. So older runs
-            keep their names.
+        what: it does, in a line, for `repro settings` and the docs.
+        older: what runs did before the field was added; by default every run has it. A field of
+            this value is left out of the digest, and a file without the field means this value. So
+            older runs keep their names.
     """
-    return field(default=default, metadata={"older": default if older is SAME else older})
+    added = {} if older is ALWAYS else {"older": older}
+    return field(default=default, metadata={"what": what, **added})
 
 
 class Checked:
@@ -66,29 +68,28 @@ class ModelConfig(Checked):
     """
 
     part = "model"
-    encoder_self: str = "dot-product"
-    decoder_self: str = "dot-product"
-    cross: str = "dot-product"
-    encoder_layers: Layers = 2
-    decoder_layers: Layers = 2
-    embed_dim: Width = 64
-    ffn_dim: Count = 128
-    num_heads: int = 4
-    dropout: Share = 0.1  # on embeddings and sublayer outputs
-    attention_dropout: Share = 0.0  # on learned attention weights
-    norm: Literal["post", "pre"] = "pre"
-    source_end_mark: bool = True
-    tie_embeddings: bool = True  # source, target and output share one matrix
-    encoder_positions: bool = added(True)  # position embeddings
-    decoder_positions: bool = added(True)
-    feed_forward: bool = added(True)  # False = no feed-forward sublayer anywhere
-    gated_sites: tuple[str, ...] = added(())  # where heads have Hard Concrete gates
-    gate_rule: Literal["sign", "soft"] = added("sign")  # what a gate is at test time
-    # the first log_alpha of all gates; null = drawn
+    encoder_self: str = setting("dot-product", "the variant of self-attention in the encoder")
+    decoder_self: str = setting("dot-product", "the variant of self-attention in the decoder")
+    cross: str = setting("dot-product", "the variant of attention from the decoder to the source")
+    encoder_layers: Layers = setting(2, "layers of the encoder")
+    decoder_layers: Layers = setting(2, "layers of the decoder")
+    embed_dim: Width = setting(64, "width of embeddings and of every layer's input and output")
+    ffn_dim: Count = setting(128, "width inside the feed-forward sublayers")
+    num_heads: int = setting(4, "attention heads of each layer and site; they share embed_dim")
+    dropout: Share = setting(0.1, "dropout on embeddings and sublayer outputs")
+    attention_dropout: Share = setting(0.0, "dropout on learned attention weights")
+    norm: Literal["post", "pre"] = setting("pre", "layer norm before or after each sublayer")
+    source_end_mark: bool = setting(True, "whether the encoder reads a mark of the end")
+    tie_embeddings: bool = setting(True, "whether source, target and output share one matrix")
+    encoder_positions: bool = setting(True, "whether the encoder embeds positions", older=True)
+    decoder_positions: bool = setting(True, "whether the decoder embeds positions", older=True)
+    feed_forward: bool = setting(True, "whether layers have a feed-forward sublayer", older=True)
+    gated_sites: tuple[str, ...] = setting((), "where heads have Hard Concrete gates", older=())
+    gate_rule: Literal["sign", "soft"] = setting("sign", "a gate at test time", older="sign")
     gate_init: (
         Annotated[float, Meta(ge=-100, le=100, description="use about 2: a gate that is open")]
         | None
-    ) = added(None)
+    ) = setting(None, "the first log_alpha of all gates; null draws them", older=None)
 
 
 @cache

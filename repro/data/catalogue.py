@@ -14,6 +14,7 @@ from typing import Literal
 from repro.data.aligning import Cleaning
 from repro.data.formats import Sides, read_columns, read_folder
 from repro.data.hub import (
+    SPLITS,
     HubSource,
     articles_and_summaries,
     contexts_and_replies,
@@ -110,6 +111,23 @@ def _read_tatoeba_test(folder: Path, languages: Sequence[str], max_chars: int) -
     return {"test": {language: read_lines(path, max_chars) for language, path in files.items()}}
 
 
+def _read_opus(name: str, folder: Path, languages: Sequence[str], max_chars: int) -> Sides:
+    """Read a corpus of OPUS in its Moses format: two files of lines, without splits."""
+    files = {language: folder / f"{name}.{language}" for language in languages}
+    return {"train": {language: read_lines(path, max_chars) for language, path in files.items()}}
+
+
+def _without_merges(line: str) -> str:
+    """Return a line of subword-nmt with its words put together again."""
+    return line.replace("@@ ", "").removesuffix("@@")
+
+
+def _wmt(year: int, pair: str, *, splits: Sequence[str] = tuple(SPLITS)) -> HubSource:
+    """Return the place of the task of a year on the Hub, whose tables are on its main branch."""
+    files = "{config}/{split}-*.parquet"
+    return HubSource(f"wmt/wmt{year}", pair, "main", tuple(splits), files)
+
+
 def _generate_minigerman(_folder: Path, languages: Sequence[str], _max_chars: int) -> Sides:
     """Generate the splits of minigerman."""
     sides: Sides = {}
@@ -157,6 +175,7 @@ def _generated_pairs(name: str) -> dict[str, list]:
 IWSLT16_SETS = {"tst2013": "test", "tst2012": "dev"}
 # The order of prepare-iwslt14.sh in fairseq, whose split most papers use.
 IWSLT14_TEST = ("dev2010", "tedx_dev2012", "tst2010", "tst2011", "tst2012")
+OPUS_DEV, OPUS_TEST = 10_000, 10_000  # pairs, as many as Voita et al. 2018 hold out
 # Your own files may use these names of the IWSLT sets. FLORES has only devtest: its test set is
 # not public.
 OWN_SETS = {**IWSLT16_SETS, "devtest": "test"}
@@ -164,6 +183,8 @@ WIT3 = (
     "Cettolo, Girardi and Federico 2012, WIT3: Web Inventory of Transcribed and Translated Talks, "
     "https://wit3.fbk.eu"
 )
+
+WMT_LICENCE = "of its parts: Europarl, Common Crawl and news, free for research"
 
 CNNDM = HubSource("abisee/cnn_dailymail", "3.0.0", columns=articles_and_summaries)
 PERSONACHAT = HubSource(
@@ -364,6 +385,69 @@ CORPORA: dict[str, CorpusRecord] = {
         citation=f"Cettolo et al. 2017, IWSLT evaluation campaign; {WIT3}",
         folder="iwslt17",
         hub=HubSource("IWSLT/iwslt2017", "iwslt2017-en-{other}"),
+    ),
+    "iwslt14-fairseq": CorpusRecord(
+        languages=("de", "en"),
+        about="The same talks as `prepare-iwslt14.sh` of fairseq writes them: tokenised, in lower "
+        "case, cut into train, valid and test. Its merges are undone, and subwords learned here. "
+        "Scores are on tokens, and comparable only with others on this cut.",
+        licence="CC BY-NC-ND 4.0 (TED)",
+        citation=f"Cettolo et al. 2014, IWSLT evaluation campaign; {WIT3}; cut by "
+        "https://github.com/facebookresearch/fairseq",
+        folder="iwslt14.tokenized.de-en",
+        prepare=_without_merges,
+    ),
+    "wmt14-en-de": CorpusRecord(
+        languages=("en", "de"),
+        about="Parliament, web pages and news commentary, 4.5 million pairs; dev is newstest2013, "
+        "test is newstest2014.",
+        licence=WMT_LICENCE,
+        citation="Bojar et al. 2014, Findings of WMT14, https://www.statmt.org/wmt14",
+        folder="wmt14-en-de",
+        hub=_wmt(14, "de-en"),
+    ),
+    "wmt14-en-fr": CorpusRecord(
+        languages=("en", "fr"),
+        about="As wmt14-en-de, with the United Nations: 41 million pairs. You et al. 2020 take "
+        "Europarl and Common Crawl alone.",
+        licence=WMT_LICENCE,
+        citation="Bojar et al. 2014, Findings of WMT14, https://www.statmt.org/wmt14",
+        folder="wmt14-en-fr",
+        hub=_wmt(14, "fr-en"),
+    ),
+    "wmt17": CorpusRecord(
+        languages=("en", "tr", "fi", "lv", "de", "ru", "cs"),
+        about="English with one other language at a time; dev is newstest2016 (Latvian: "
+        "newsdev2017), test is newstest2017.",
+        licence=WMT_LICENCE,
+        citation="Bojar et al. 2017, Findings of WMT17, https://www.statmt.org/wmt17",
+        folder="wmt17",
+        hub=_wmt(17, "{other}-en"),
+    ),
+    "wmt19-de-en": CorpusRecord(
+        languages=("de", "en"),
+        about="The whole task, 35 million pairs with ParaCrawl; dev is newstest2018. Test sets are "
+        "in wmt-news: `--split wmt-news:newstest2019`. Raganato et al. 2020 train on 2.9 and 11.5 "
+        "million of these pairs: `data.train_pairs`.",
+        licence=WMT_LICENCE,
+        citation="Barrault et al. 2019, Findings of WMT19, https://www.statmt.org/wmt19",
+        folder="wmt19-de-en",
+        hub=_wmt(19, "de-en", splits=("train", "validation")),
+    ),
+    "opensubtitles-en-ru": CorpusRecord(
+        languages=("en", "ru"),
+        about="Subtitles of films, in the Moses format of OPUS, cut into splits here without "
+        "leaks. Voita et al. 2019 keep 6 million pairs whose frames overlap by 0.9 in time; the "
+        "text alone does not say which.",
+        licence="OPUS, for research; the texts are of opensubtitles.org",
+        citation="Lison, Tiedemann and Kouylekov 2018, OpenSubtitles2018, "
+        "https://opus.nlpl.eu/OpenSubtitles-v2018.php",
+        folder="opensubtitles-en-ru",
+        read=functools.partial(_read_opus, "OpenSubtitles.en-ru"),
+        split=lambda columns: leak_free_split(columns, OPUS_DEV, OPUS_TEST),
+        on_leak="error",
+        cleaning=Cleaning(is_published=True, fixes_train=False),
+        train_files=("OpenSubtitles.en-ru.en", "OpenSubtitles.en-ru.ru"),
     ),
     "wmt16-en-ro": CorpusRecord(
         languages=("en", "ro"),

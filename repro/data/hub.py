@@ -44,6 +44,8 @@ class HubSource:
             language that is not English; ``*`` matches the only configuration.
         revision: the branch. A commit would be safer, but the converter rewrites this branch.
         splits: the splits that it has.
+        files: the tables of a split. The branch of converted tables holds only a part of what is
+            larger than 5 GB; data sets that are tables themselves have theirs on ``main``.
         columns: for tasks other than translation, turns its tables, by split, into two columns of
             text, by our splits. Its first argument is the place that errors name.
     """
@@ -52,6 +54,7 @@ class HubSource:
     config: str = "*"
     revision: str = "refs/convert/parquet"
     splits: tuple[str, ...] = tuple(SPLITS)
+    files: str = "{config}/{split}/*.parquet"
     columns: "ToColumns | None" = None
 
 
@@ -71,7 +74,7 @@ def load_from_hub(name: str, source: HubSource, languages: Sequence[str], max_ch
     try:
         if not huggingface_hub.constants.HF_HUB_OFFLINE:
             _ask_hub(source)
-        files = {split: f"{config}/{split}/*.parquet" for split in source.splits}
+        files = {split: source.files.format(config=config, split=split) for split in source.splits}
         tables = datasets.load_dataset(source.id, data_files=files, revision=source.revision)
     # The client, its HTTP library and `datasets` each raise their own classes.
     except Exception as error:

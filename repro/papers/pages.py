@@ -1,6 +1,7 @@
 """Write the sections of a report as Markdown, and as one page of HTML beside it."""
 
 import base64
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -15,6 +16,16 @@ from repro.papers.report import Section
 from repro.plots.description import describe
 from repro.plots.export import save
 from repro.plots.vector import svg
+
+# What a verdict in a cell of a table looks like: the words say it, the colour repeats it.
+MARKED = {
+    "reproduced": "yes",
+    "partly": "partly",
+    "not reproduced": "no",
+    "undecided": "open",
+    "not testable here": "none",
+    "not run": "none",
+}
 
 
 def write_report(parts: list[Section], title: str, path: Path) -> list[Path]:
@@ -50,18 +61,28 @@ def as_markdown(parts: Iterable[Section]) -> str:
 def as_html(parts: Sequence[Section], title: str) -> str:
     """Return the report as one HTML page with a table of contents; it needs no network."""
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    contents = f"</h1>\n<nav>{renderer.render(_contents(parts[1:]))}</nav>"
     body = []
     for part in parts:
-        body.append(f'<section id="{part.name}">{renderer.render(part.text)}')
+        body.append(f'<section id="{part.name}">{_marked(renderer.render(part.text))}')
         for name, figure in part.figures.items():
             caption = f"<figcaption>{renderer.renderInline(name)}</figcaption>"
             body.append(f"<figure>{caption}{_drawn(figure)}</figure>")
         body.append("</section>")
     return _PAGE.format(
         title=escape(title),
-        plotly=get_plotlyjs(),
-        body="\n".join(body).replace("</h1>", contents, 1),
+        plotly=get_plotlyjs() if any(part.figures for part in parts) else "",
+        contents=renderer.render(_contents(parts)),
+        body="\n".join(body),
+    )
+
+
+def _marked(page: str) -> str:
+    """Return HTML whose cells with a verdict have a class, which gives them a colour."""
+    words = "|".join(sorted(MARKED, key=len, reverse=True))
+    return re.sub(
+        rf"<td>((?:<strong>)?({words})\b)",
+        lambda cell: f'<td class="{MARKED[cell[2]]}">{cell[1]}',
+        page,
     )
 
 
@@ -94,9 +115,22 @@ _PAGE = """<!doctype html>
 :root {{ color-scheme: light dark; }}
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; \
 padding: 0 1rem; overflow-wrap: break-word; }}
-nav {{ font-size: 0.9rem; }} nav ul {{ padding-left: 1.2rem; }} nav a {{ white-space: nowrap; }}
+nav {{ font-size: 0.9rem; }} nav ul {{ padding-left: 1.2rem; }}
+section {{ scroll-margin-top: 1rem; }}
+@media (min-width: 80rem) {{ /* room beside the text: the contents follow the reader */
+  body {{ max-width: none; display: grid; grid-template-columns: 15rem minmax(0, 76rem); \
+column-gap: 2rem; justify-content: center; }}
+  nav {{ position: sticky; top: 1rem; align-self: start; max-height: calc(100vh - 2rem); \
+overflow-y: auto; }}
+}}
 table {{ display: block; overflow-x: auto; border-collapse: collapse; margin: 1rem 0; \
-font: 0.9rem/1.5 system-ui, sans-serif; }}
+font: 0.9rem/1.5 system-ui, sans-serif; scrollbar-width: thin; \
+background: linear-gradient(to left, Canvas 40%, transparent) right / 3rem 100% no-repeat local, \
+linear-gradient(to left, #8888, transparent) right / 1rem 100% no-repeat scroll; }} \
+/* a shadow where more columns are to the right */
+td.yes {{ background: #1a7f3733; }} td.partly {{ background: #9a670033; }}
+td.no {{ background: #cf222e33; }} td.open {{ background: #0969da22; }}
+td.none {{ color: GrayText; }}
 th, td {{ padding: 0.25rem 0.6rem; border-bottom: 1px solid #8886; text-align: left; \
 vertical-align: top; overflow-wrap: normal; }}
 th {{ vertical-align: bottom; }}
@@ -116,7 +150,7 @@ code {{ font-size: 0.9em; }}
 }}
 @page {{ size: A4 landscape; margin: 12mm; }}
 @media print {{ /* all columns on the paper: what scrolls on a screen would be cut */
-  body {{ margin: 0; padding: 0; max-width: none; }}
+  body {{ margin: 0; padding: 0; max-width: none; display: block; }} nav {{ position: static; }}
   table {{ display: table; font-size: 0.55rem; }}
   th, td, td[style] {{ min-width: 0 !important; padding: 0.1rem 0.25rem; white-space: normal; }}
   th {{ overflow-wrap: anywhere; }}
@@ -128,6 +162,9 @@ overflow-wrap: normal; }}
 }}
 </style>
 <script>{plotly}</script></head><body>
+<nav aria-label="Contents">{contents}</nav>
+<main>
 {body}
+</main>
 </body></html>
 """

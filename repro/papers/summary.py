@@ -25,6 +25,7 @@ from repro.papers.claims_page import (
     wrapped,
 )
 from repro.papers.front import GUIDE, PICTURE, front_page
+from repro.papers.paper_corpora import corpora_page
 from repro.papers.report import (
     COVERAGE_EXPLAINED,
     GENERATED_SCALE,
@@ -47,7 +48,10 @@ from repro.papers.verdicts import (
 )
 from repro.records.report import render_results
 from repro.records.stored import VERDICTS, load_records
+from repro.setting_list import settings_page
 
+SETTINGS = Path("docs/settings.md")  # beside the folder of results
+CORPORA_PAGE = Path("docs/corpora.md")
 # what the five papers are cited for
 MAIN_CLAIMS = ("R-01", "Y-01", "Y-02", "Y-04", "M-01", "Z-02", "V-01")
 OPEN = tuple(status for status in STATUSES if status not in DECIDED)
@@ -110,6 +114,10 @@ def update_pages(folder: Path) -> list[Path]:
                 str(root / GUIDE), what, "set REPRO_DATA to the folder that holds the corpora"
             )
         pages[root / GUIDE] = _between_marks(root / GUIDE, text)
+    if _has_marks(root / SETTINGS):
+        pages[root / SETTINGS] = _between_marks(root / SETTINGS, settings_page())
+    if _has_marks(root / CORPORA_PAGE):
+        pages[root / CORPORA_PAGE] = _between_marks(root / CORPORA_PAGE, corpora_page(folder))
     # Only when all are known: after a mistake above no page differs from the others.
     for path, content in pages.items():
         write_atomic(path, content)

@@ -27,6 +27,7 @@ from repro.runs.naming import conditions_of
 from repro.statistics.comparing import Comparison
 
 NUM_EXAMPLES = 5
+SHARED = "shared"  # beside the fields of a record on a page: what its label need not say
 # If subwords cost a perfect translation more points than this, a column shows scores without that.
 LOST = 1.0
 
@@ -38,7 +39,16 @@ def render(records: list[dict[str, Any]]) -> str:
         InputError: no record, or records that cannot be compared.
         DamagedFileError: the corpus has other references than the records.
     """
+    return "\n\n".join(sections(records).values()) + "\n"
+
+
+def sections(records: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the sections of a report by name, as `render` joins them.
+
+    What all runs share is said once, and labels hold what differs.
+    """
     check_comparable(records)
+    records, shared = said_once(records)
     first = records[0]
     data = first["config"]["data"]
     sources, refs = pairs_of(first)
@@ -50,22 +60,27 @@ def render(records: list[dict[str, Any]]) -> str:
         if data["corpus"] in GENERATED
         else ""
     )
-    parts = [
-        title,
-        note,
-        in_train_note(first),
-        writable_note(records),
-        "## Scores",
-        scores_table(records),
-        means_table(records),
-        _signatures(records),
-        "## Costs",
-        costs_table(records),
+    scores = ["## Scores", scores_table(records), means_table(records), _signatures(records)]
+    parts = {
+        "top": [title, note, shared, in_train_note(first), writable_note(records)],
+        "scores": scores,
+        "costs": ["## Costs", costs_table(records)],
+        "differences": ["## Differences", differences_table(records)] if len(records) > 1 else [],
+        "examples": ["## Examples", _examples(records, sources, refs)],
+        "made-with": ["## Made with", _made_with(records)],
+    }
+    return {
+        name: "\n\n".join(text for text in texts if text) for name, texts in parts.items() if texts
+    }
+
+
+def said_once(records: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    """Return records whose labels lack the unusual settings of all, and a line that says these."""
+    shared = [
+        each for each in _conditions(records[0]) if all(each in _conditions(r) for r in records)
     ]
-    if len(records) > 1:
-        parts += ["## Differences", differences_table(records)]
-    parts += ["## Examples", _examples(records, sources, refs), "## Made with", _made_with(records)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    said = f"All runs here: {', '.join(shared)}." if shared else ""
+    return [record | {SHARED: shared} for record in records], escape(said)
 
 
 def check_comparable(records: list[dict[str, Any]]) -> None:
@@ -333,9 +348,17 @@ def by_label(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 
 def label_of(record: dict[str, Any]) -> str:
-    """Return the system of a record with its unusual settings, for its corpus and in its search."""
-    conditions = conditions_of(from_dict(RunConfig, record["config"])) + search_of(record)
+    """Return the system of a record with its unusual settings, for its corpus and in its search.
+
+    Those that a page has said of all its records are left out; see `said_once`.
+    """
+    shared = record.get(SHARED, [])
+    conditions = [each for each in _conditions(record) if each not in shared]
     return f"{record['system']} ({', '.join(conditions)})" if conditions else record["system"]
+
+
+def _conditions(record: dict[str, Any]) -> list[str]:
+    return conditions_of(from_dict(RunConfig, record["config"])) + search_of(record)
 
 
 def names_of(records: list[dict[str, Any]]) -> list[str]:
