@@ -397,24 +397,20 @@ def test_heads_are_grouped_by_role_and_heads_with_several_are_counted_once():
     }
 
 
-def test_bars_of_one_role_have_a_legend_and_say_that_no_head_meets_a_criterion():
+def test_bars_of_one_role_are_named_and_say_that_no_head_meets_a_criterion():
     counts = {"8": {"unknown": 8}, "4": {"unknown": 4, "positional": 0}}
     figure = plots.role_counts(counts, "heads kept")
-    assert figure.layout.showlegend and [bar.name for bar in figure.data] == [
-        f"unknown: {plots.NO_ROLE}"
-    ]
-    assert [text.get_text() for text in draw(figure).legends[0].get_texts()] == [
-        f"unknown: {plots.NO_ROLE}"
-    ]
-    (bar,) = plots.role_counts({"8": {"rare": 1}}, "heads kept").data
-    assert bar.name == "rare"
+    assert figure.layout.title.text == plots.NO_ROLE
+    assert "\u2003unknown" in [text.get_text() for text in draw(figure).texts]
+    figure = plots.role_counts({"8": {"rare": 1}}, "heads kept")
+    assert [bar.name for bar in figure.data] == ["rare"]
+    assert figure.layout.title.text == "1 of 1 heads have a role"
 
 
 def test_a_cloud_of_one_role_says_that_no_head_meets_a_criterion():
     figure = plots.confidence_against_relevance(VALUES, VALUES, [[("unknown",)] * 3, [()] * 3])
-    assert figure.layout.showlegend and [trace.name for trace in figure.data] == [
-        f"unknown: {plots.NO_ROLE}"
-    ]
+    assert figure.layout.title.text == plots.NO_ROLE and not draw(figure).legends
+    assert plots.confidence_against_relevance(VALUES, VALUES, ROLES).layout.showlegend
     assert not plots.confidence_against_relevance(VALUES, VALUES).layout.showlegend
 
 
@@ -634,36 +630,40 @@ def test_a_transformer_has_its_parts_in_order_and_one_way_from_encoder_to_decode
         plots.transformer(0)
 
 
-def lines_of(trace) -> set[tuple]:
-    """Return the lines of a trace of separate ones, each as its start and its end: a place across
-    and a row up."""
+def arrows_of(trace, heads) -> set[tuple]:
+    """Return the arrows of a panel, each as the boxes where it starts and ends: column and row."""
     points = list(zip(trace.x.tolist(), trace.y.tolist(), strict=True))
-    return set(zip(points[::3], points[1::3], strict=True))
+    assert list(zip(heads.x, heads.y, strict=True)) == points[1::3]
+    boxes = [(2 * round(x / 2), round(y)) for x, y in points if not np.isnan(x)]
+    return set(zip(boxes[::2], boxes[1::2], strict=True))
 
 
 def test_scores_come_from_the_words_or_the_scores_below_or_from_nothing():
     figure = plots.score_sources(
         {"dot-product": "words", "synthesizer": "nothing", "recurrent": "scores"}, num_layers=2
     )
+    made, drawn = [], []
     for panel in range(3):
-        up, weigh, _, _ = figure.data[4 * panel : 4 * panel + 4]
-        assert lines_of(up) == {((0, 0), (0, 1)), ((0, 1), (0, 2))} and lines_of(weigh) == {
-            ((1, 1), (0, 1)),
-            ((1, 2), (0, 2)),
-        }
-    made, points = figure.data[2::4], figure.data[3::4]
-    assert [lines_of(trace) for trace in made] == [
-        {((0, 0), (1, 1)), ((0, 1), (1, 2))},
+        traces = [trace for trace in figure.data if trace.xaxis == f"x{panel + 1 if panel else ''}"]
+        up, up_heads, weigh, weigh_heads, *make, _, _ = traces
+        boxes = traces[-2:]
+        assert arrows_of(up, up_heads) == {((0, 0), (0, 1)), ((0, 1), (0, 2))}
+        assert arrows_of(weigh, weigh_heads) == {((2, 1), (0, 1)), ((2, 2), (0, 2))}
+        made.append(arrows_of(*make) if make else set())
+        places = [(x, y + 0.25) for box in boxes for x, y in zip(box.x, box.base, strict=True)]
+        drawn.append({(x, round(y)) for x, y in places})
+    assert made == [
+        {((0, 0), (2, 1)), ((0, 1), (2, 2))},
         set(),
-        {((1, 0), (1, 1)), ((1, 1), (1, 2))},
+        {((2, 0), (2, 1)), ((2, 1), (2, 2))},
     ]
-    drawn = [set(zip(trace.x, trace.y, strict=True)) for trace in points]
-    # the first scores
-    assert drawn[0] == drawn[1] == {(0, 0), (0, 1), (0, 2), (1, 1), (1, 2)} and drawn[2] - drawn[
-        0
-    ] == {(1, 0)}
-    assert len({trace.line.dash for trace in figure.data[:3]}) == 3  # known without their colours
-    assert figure.layout.yaxis.ticktext == ("below layer 1", "layer 1", "layer 2")
+    assert drawn[0] == drawn[1] == {(0, 0), (0, 1), (0, 2), (2, 1), (2, 2)}
+    assert drawn[2] - drawn[0] == {(2, 0)}  # the first scores
+    said = [text.get_text() for ax in draw(figure).axes for text in ax.texts]
+    said += [note.text for note in figure.layout.annotations]
+    assert [said.count(word) for word in ("weigh", "make", "no input", "A₀")] == [3, 2, 1, 1]
+    assert len({trace.line.dash for trace in figure.data[:6:2]}) == 3  # known without their colours
+    assert figure.layout.yaxis.ticktext == ("input", "layer 1", "layer 2")
     with refuses(InputError, "'a'", "'keys'"):
         plots.score_sources({"a": "keys"})
 
@@ -682,16 +682,12 @@ def test_changes_are_squares_where_the_whole_interval_lies_below_zero():
 
 def test_paths_of_gates_have_the_color_of_their_layer_between_the_limits():
     *paths, upper, lower = FIGURES["gate_paths"]().data
-    assert [(path.hovertext, path.y.tolist()) for path in paths] == [
+    assert [(path.name, path.y.tolist()) for path in paths] == [
         ("layer 1, head 1", [2, 2.1]),
         ("layer 1, head 2", [1.5, -0.5]),
         ("layer 2, head 1", [2, 2.6]),
     ]
-    assert [(path.line.color, path.showlegend) for path in paths] == [
-        (COLORS[0], True),
-        (COLORS[0], False),
-        (COLORS[1], True),
-    ]
+    assert [path.line.color for path in paths] == [COLORS[0], COLORS[0], COLORS[1]]
     assert [path.line.dash for path in paths] == ["solid", "solid", "dash"]
     assert (upper.y.tolist(), lower.y.tolist()) == ([2.398] * 2, [-2.398] * 2)
 

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -137,3 +138,13 @@ def test_readme_and_notebooks_have_these_badges():
     for path in notebooks(ROOT):
         first = "".join(json.loads(path.read_text())["cells"][0]["source"])
         assert badges(name, path.relative_to(ROOT).as_posix()) in first, path.name
+
+
+def test_every_column_of_a_table_has_a_name(sources):
+    """A reader who hears a table is told the name of the column of each cell."""
+    for path in sources.rglob("*.md"):
+        lines = path.read_text(encoding="utf-8").split("\n")
+        for head, rule in pairwise(lines):
+            if rule.startswith("|") and set(rule) <= set("|-: "):
+                cells = head.strip().removeprefix("|").removesuffix("|").split("|")
+                assert all(cell.strip() for cell in cells), f"{path.name}: {head}"

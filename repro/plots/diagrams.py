@@ -26,6 +26,8 @@ from repro.plots.style import (
 KINDS = {"learned": "#B3D4E8", "hard-coded": "#F5CFB5"}
 ON_PALE = "#333333"  # colour of that text, on light and dark pages
 SOURCES = ("words", "nothing", "scores")  # inputs of a layer's scores
+SCORES = 2  # the column of scores; words are in column 0, and row 0 is the input of the stack
+WIDE, HALF = 0.5, 0.25  # from the middle of a box to its side and to its top
 
 
 def attention_by_sublayer(
@@ -69,6 +71,7 @@ def attention_by_sublayer(
             hovertext=hover,
             hovertemplate="%{hovertext}<extra></extra>",
         )
+    figure.update_layout(showlegend=False)  # boxes say their kind
     figure.update_xaxes(
         **ticks([escape(name) for name in systems]), title_text="system", showgrid=False
     )
@@ -92,8 +95,7 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
         InputError: an unknown source, or nothing to draw.
     """
     check_drawn(systems)
-    figure = panel_figure(list(systems), 3, cell_height=240, legend=True)
-    # Row 0 is the input of the stack; words are in column 0, scores in column 1.
+    figure = panel_figure(list(systems), 3, cell_height=70 * (num_layers + 1), gap=60)
     layers = range(1, num_layers + 1)
     for panel, (title, source) in enumerate(systems.items()):
         if source not in SOURCES:
@@ -102,48 +104,71 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
                 f"'{source}' is not a source of scores",
                 f"choose one of {', '.join(SOURCES)}",
             )
-        made = (
-            []
-            if source == "nothing"
-            else [((SOURCES.index(source) // 2, row - 1), (1, row)) for row in layers]
+        cell = panel_cell(panel, 3)
+        up = [((0, row - 1 + HALF), (0, row - HALF)) for row in layers]
+        weigh = [((SCORES - WIDE, row), (WIDE, row)) for row in layers]
+        # from the side of the words below, or from the top of the scores below
+        start = {"words": (WIDE, HALF / 2), "scores": (SCORES, HALF)}.get(source)
+        make = (
+            [((start[0], row - 1 + start[1]), (SCORES, row - HALF)) for row in layers]
+            if start
+            else []
         )
-        kinds = {
-            "words go up": ([((0, row - 1), (0, row)) for row in layers], "solid"),
-            "scores weigh words": ([((1, row), (0, row)) for row in layers], "dash"),
-            "scores are made": (made, "dot"),
-        }
-        for place, (name, (arrows, dash)) in enumerate(kinds.items()):
-            x, y = (
-                [n for start, end in arrows for n in (start[axis], end[axis], nan)]
-                for axis in (0, 1)
-            )
-            look: dict[str, Any] = {
-                "mode": "lines",
-                "line": {"color": COLORS[place], "width": 3, "dash": dash},
-            }
-            look |= {
-                "name": name,
-                "legendgroup": name,
-                "showlegend": panel == 0,
-                "hovertemplate": f"{name}<extra></extra>",
-            }
-            figure.add_scatter(x=rounded(x), y=rounded(y), **look, **panel_cell(panel, 3))
-        first = source == "scores"  # the first layer then needs scores below it
-        columns = [0] * (num_layers + 1) + [1] * (num_layers + first)
-        rows = [0, *layers, *range(1 - first, num_layers + 1)]
-        points = {
-            "mode": "markers",
-            "marker": {"size": 11, "color": INK},
-            "hovertemplate": "%{x}, %{y}<extra></extra>",
-        }
-        figure.add_scatter(x=columns, y=rows, **points, showlegend=False, **panel_cell(panel, 3))
-        figure.update_yaxes(showticklabels=panel % 3 == 0, **panel_cell(panel, 3))
-        if first:
-            figure.add_annotation(
-                x=1.12, y=0, text="A₀", showarrow=False, xanchor="left", **panel_cell(panel, 3)
-            )
-    figure.update_xaxes(
-        **ticks(["words", "scores"]), range=[-0.6, 1.6], showgrid=False, title_text="in each layer"
+        _arrows(figure, "words", up, 0, cell)
+        _arrows(figure, "weigh", weigh, 1, cell)
+        _arrows(figure, "make", make, 2, cell)
+        first = 0 if source == "scores" else 1  # the first layer then needs scores below it
+        _boxes(figure, "words", [(0, row) for row in range(num_layers + 1)], cell)
+        _boxes(figure, "scores", [(SCORES, row) for row in range(first, num_layers + 1)], cell)
+        beside = {"words": ("make", 1.3, 0.3), "scores": ("make", SCORES + 0.1, 0.5)}
+        text, across, row = beside.get(source, ("no input", SCORES - WIDE, 1 - 1.6 * HALF))
+        for note, x, y in ((text, across, row), ("weigh", 0.75, 0.85)):
+            figure.add_annotation(text=note, x=x, y=y, xanchor="left", showarrow=False, **cell)
+        figure.update_yaxes(showticklabels=panel % 3 == 0, **cell)
+    labels = ["input", *(layer_name(row - 1) for row in layers)]
+    figure.update_xaxes(range=[-0.6, SCORES + 0.7], showticklabels=False, showgrid=False)
+    figure.update_xaxes(title_text="words, and the scores that weigh them", col=1)
+    figure.update_layout(showlegend=False)
+    return figure.update_yaxes(**ticks(labels), range=[-0.3, num_layers + 0.3], showgrid=False)
+
+
+def _boxes(
+    figure: go.Figure, text: str, places: Sequence[tuple[int, int]], cell: dict[str, int]
+) -> None:
+    """Draw boxes with the same text in each, but for scores below the first layer."""
+    across, rows = np.array(places).T
+    bars = go.Bar(
+        x=across,
+        y=np.full(len(rows), 2 * HALF),
+        base=rounded(rows - HALF),
+        offset=-WIDE,
+        width=2 * WIDE,
+        marker_color=KINDS["learned" if text == "words" else "hard-coded"],
+        text=["A₀" if place == (SCORES, 0) else text for place in places],
+        textfont={"color": ON_PALE},
+        textposition="inside",
+        insidetextanchor="middle",
+        hovertemplate="%{text}<extra></extra>",
     )
-    labels = [f"below {layer_name(0)}", *(layer_name(row - 1) for row in layers)]
-    return figure.update_yaxes(**ticks(labels), range=[-0.4, num_layers + 0.4], showgrid=False)
+    figure.add_trace(bars, **cell)
+
+
+def _arrows(
+    figure: go.Figure,
+    name: str,
+    arrows: Sequence[tuple[tuple[float, float], tuple[float, float]]],
+    place: int,
+    cell: dict[str, int],
+) -> None:
+    """Draw arrows, each from a start to an end, in the look of a place among the kinds."""
+    if not arrows:
+        return
+    x, y = ([n for arrow in arrows for n in (arrow[0][i], arrow[1][i], nan)] for i in (0, 1))
+    look: dict[str, Any] = {"color": COLORS[place], "dash": ("solid", "dash", "dot")[place]}
+    same = {"name": name, "hovertemplate": f"{name}<extra></extra>"}
+    figure.add_scatter(
+        x=rounded(x), y=rounded(y), mode="lines", line={"width": 2.5, **look}, **same, **cell
+    )
+    head = {"symbol": "triangle-left" if name == "weigh" else "triangle-up", "size": 10}
+    ends = {"mode": "markers", "marker": {"color": COLORS[place], **head}}
+    figure.add_scatter(x=rounded(x[1::3]), y=rounded(y[1::3]), **ends, **same, **cell)

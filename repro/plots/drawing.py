@@ -26,6 +26,7 @@ from repro.plots.style import INK, WIDTH, numbers_of
 DPI = 100  # a pixel of plotly is a hundredth of an inch
 COLOR_BAR = 80  # pixels at the right
 GRID_STEPS = 20  # colors of the many small maps of `attention_grid`: fewer make a much smaller file
+SPLIT = 0.179  # the luminance with which black and white have the same contrast
 _DASHES: dict[str, Any] = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _DASHES |= {"longdash": (0, (8, 3)), "longdashdot": (0, (8, 3, 1, 3))}
 _BESIDE = {
@@ -35,7 +36,7 @@ _BESIDE = {
     "left": (-5, 0, "right", "center"),
 }
 _MARKS = {"circle": "o", "square": "s", "diamond": "D", "x": "X", "cross": "P"}
-_MARKS |= {"triangle-up": "^", "triangle-down": "v", "triangle-right": ">"}
+_MARKS |= {"triangle-up": "^", "triangle-down": "v", "triangle-left": "<", "triangle-right": ">"}
 
 
 def draw(figure: go.Figure | dict[str, Any]) -> Figure:
@@ -52,6 +53,12 @@ def _color(css: str) -> str | tuple[float, ...]:
         return css
     red, green, blue, opacity = map(float, css[5:-1].split(","))
     return red / 255, green / 255, blue / 255, opacity
+
+
+def _luminance(color: tuple[float, ...]) -> float:
+    """Return the relative luminance of an opaque color (WCAG 2.1), from shares of 1."""
+    parts = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in color)
+    return float(np.dot((0.2126, 0.7152, 0.0722), list(parts)[:3]))
 
 
 def _text(escaped: str | None) -> str:
@@ -155,7 +162,7 @@ class _Still:
         points = 72 * ax.get_position().width * self.figure.get_figwidth() / z.shape[1]
         fits = 0.9 * points / (0.62 * longest)
         for row, column in np.argwhere(~np.ma.getmaskarray(z)):
-            ink = "black" if np.mean(mesh.to_rgba(z[row, column])[:3]) > 0.5 else "white"
+            ink = "black" if _luminance(mesh.to_rgba(z[row, column])) > SPLIT else "white"
             ax.text(
                 column,
                 row,
@@ -231,6 +238,10 @@ class _Still:
             color=trace["marker"]["color"],
         )
         self._name(trace, bars)
+        if "text" in trace:
+            color = trace["textfont"]["color"]
+            labels = [_text(text) for text in trace["text"]]
+            ax.bar_label(bars, labels, label_type="center", color=color, fontsize=9)
 
     def _name(self, trace: dict[str, Any], drawn: Any) -> None:
         if trace.get("showlegend", True) and trace.get("name"):
@@ -239,6 +250,8 @@ class _Still:
     def _finish_axis(self, ax: Axes, which: str, spec: dict[str, Any]) -> None:
         axis = ax.xaxis if which == "x" else ax.yaxis
         low, high = spec.get("range") or axis.get_view_interval()
+        if spec.get("type") == "log" and "range" in spec:
+            low, high = 10**low, 10**high
         if spec.get("rangemode") == "tozero":
             low, high = min(low, 0), max(high, 0)
         shown = spec.get("showticklabels", True)
@@ -285,9 +298,12 @@ class _Still:
         aligned = {"ha": note.get("xanchor", "center"), "va": up}
         place = blended_transform_factory(across, along)
         place += ScaledTranslation(0, note.get("yshift", 0) / DPI, self.figure.dpi_scale_trans)
+        y = note["y"]
+        if self._axis(note["yref"]).get("type") == "log":
+            y = 10**y
         self.figure.text(
             note["x"],
-            note["y"],
+            y,
             _text(note["text"]),
             transform=place,
             fontsize=9,

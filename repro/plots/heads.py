@@ -12,6 +12,15 @@ import numpy as np
 import plotly.graph_objects as go
 
 from repro.core.numbering import FIRST, head_name, head_number, layer_name
+from repro.plots.headlines import (
+    highest_mean,
+    largest_head,
+    roles_found,
+    sharp_weights,
+    steadiest,
+    widest_apart,
+)
+from repro.plots.line_names import name_at_ends, spacing_of
 from repro.plots.maps import Matrix, heatmaps
 from repro.plots.style import (
     COLORS,
@@ -21,6 +30,7 @@ from repro.plots.style import (
     check_drawn,
     empty_figure,
     escape,
+    headline,
     panel_cell,
     panel_figure,
     rounded,
@@ -29,7 +39,8 @@ from repro.plots.style import (
 
 ROLES = ("positional", "syntactic", "rare", "several", "unknown")
 ROLE_COLORS = dict(zip(ROLES, (*COLORS[:4], INK), strict=True))
-NO_ROLE = "no head meets the criterion of any role"
+NO_ROLE = "No head meets the criterion of any role"
+SHARP = 0.9  # weights from here on are counted in the headline of their histogram
 MAX_LABELLED = 16  # heads; more labels would hide heads
 
 
@@ -55,7 +66,7 @@ def head_values(
         "value_format": "+.4~f" if low < 0 else ".4~f",
         "text_format": "+.2f" if low < 0 else ".2f",
     }
-    return heatmaps(
+    figure = heatmaps(
         matrices,
         "layer",
         "head",
@@ -64,6 +75,7 @@ def head_values(
         colorscale=DIVERGING if low < 0 else None,
         **digits,
     )
+    return headline(figure, largest_head(sites, digits["text_format"]))
 
 
 def divergence_matrix(models: Mapping[str, np.ndarray]) -> go.Figure:
@@ -75,13 +87,16 @@ def divergence_matrix(models: Mapping[str, np.ndarray]) -> go.Figure:
     check_drawn(models)
     largest = max(np.nanmax(values, initial=0) for values in models.values())
     matrices = [_numbered(name, values) for name, values in models.items()]
-    return heatmaps(
+    figure = heatmaps(
         matrices, "layer", "layer", "divergence, nats", (0, largest or 1), text_format=".2f"
     )
+    return headline(figure, widest_apart(models))
 
 
 def offset_histograms(shares: np.ndarray) -> go.Figure:
     """Draw how often each head points to each offset, a row per head: layer.head.
+
+    The scale ends at the largest share.
 
     Args:
         shares: of queries, `(num_layers, num_heads, 2 * radius + 1)`, offsets from -radius to
@@ -93,14 +108,15 @@ def offset_histograms(shares: np.ndarray) -> go.Figure:
         f"{offset:+d}" if offset else "0"
         for offset in range(-(num_offsets // 2), num_offsets // 2 + 1)
     ]
-    matrix = Matrix("", shares.reshape(len(rows), num_offsets), rows, offsets)
-    return heatmaps(
-        [matrix],
+    shares = shares.reshape(len(rows), num_offsets)
+    figure = heatmaps(
+        [Matrix("", shares, rows, offsets)],
         "layer.head",
         "offset of the key from the query, tokens",
         "share of queries",
-        (0, 1),
+        (0, float(np.nanmax(shares, initial=0)) or 1),
     )
+    return headline(figure, steadiest(shares, rows, offsets))
 
 
 def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
@@ -134,6 +150,7 @@ def head_bars(sites: Mapping[str, np.ndarray], quantity: str) -> go.Figure:
             showgrid=False,
             **panel_cell(panel, 3),
         )
+    headline(figure, largest_head(sites))
     largest = max(np.nanmax(values, initial=0) for values in sites.values())
     return figure.update_yaxes(range=[0, 1.05 * largest or 1]).update_yaxes(
         title_text=escape(quantity), col=1
@@ -188,9 +205,10 @@ def entropy_by_layer(models: Mapping[str, np.ndarray], y_title: str = "entropy, 
     figure.update_xaxes(
         **ticks([str(i + FIRST) for i in range(num_layers)]),
         range=[-0.3, num_layers - 0.5],
-        title_text="layer",
+        title_text="layer: large marks are means, small ones single heads",
     )
-    return figure.update_yaxes(title_text=escape(y_title), rangemode="tozero")
+    figure.update_yaxes(title_text=escape(y_title), rangemode="tozero")
+    return name_at_ends(headline(figure, highest_mean(models, y_title)))
 
 
 def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -> go.Figure:
@@ -203,9 +221,10 @@ def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -
             from 0 to 1.
         layers: the layers, a panel each.
     """
-    figure = panel_figure(
-        [layer_name(layer) for layer in layers], 3, cell_height=240, legend=True, shared_yaxes=True
-    )
+    gap = spacing_of(list(models), 2)
+    titles = [layer_name(layer) for layer in layers]
+    figure = panel_figure(titles, 2, cell_height=240, horizontal_spacing=gap)
+    sharp: dict[str, float] = {}  # of the last layer that is drawn
     for panel, layer in enumerate(layers):
         for place, (name, counts) in enumerate(models.items()):
             if not np.size(counts):
@@ -214,6 +233,7 @@ def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -
             edges = np.linspace(0, 1, len(bins) + 1)
             # The last edge closes the last step.
             shares = np.append(bins, bins[-1]) / (bins.sum() or np.nan)
+            sharp[name] = float(shares[:-1][edges[:-1] >= SHARP - 1e-9].sum())
             steps = go.Scatter(
                 x=rounded(edges),
                 y=np.where(shares > 0, shares, np.nan).astype(np.float32),
@@ -224,15 +244,13 @@ def weight_histograms(models: Mapping[str, np.ndarray], layers: Sequence[int]) -
                     "dash": ("solid", "dash", "dot", "dashdot")[place % 4],
                 },
                 name=escape(name),
-                legendgroup=str(place),
-                showlegend=panel == 0,
                 hovertemplate="from %{x}: %{y:.3~%} of the weights",
             )
-            figure.add_trace(steps, **panel_cell(panel, 3))
+            figure.add_trace(steps, **panel_cell(panel, 2))
     figure.update_xaxes(title_text="weight", range=[0, 1])
-    return figure.update_yaxes(type="log", exponentformat="power").update_yaxes(
-        title_text="share of weights", col=1
-    )
+    figure.update_yaxes(type="log", exponentformat="power", matches="y")
+    figure.update_yaxes(title_text="share of weights", col=1)
+    return name_at_ends(headline(figure, sharp_weights(sharp, SHARP, titles[-1])))
 
 
 def confidence_against_relevance(
@@ -277,12 +295,13 @@ def confidence_against_relevance(
             textposition=[beside[heads.index(place)] for place in group],
             marker={"color": ROLE_COLORS[role], "symbol": SYMBOLS[ROLES.index(role)], "size": 9},
             name=role,
-            showlegend=roles is not None,
             hovertemplate="%{hovertext}<br>confidence %{x:.4~f}, "
             "relevance %{y:.4~f}<extra></extra>",
         )
-    figure.update_layout(showlegend=roles is not None)  # a single role too is named
-    _label_missing_roles(figure)
+    has_roles = {trace.name for trace in figure.data} != {"unknown"}
+    if roles is not None and not has_roles:
+        headline(figure, NO_ROLE)
+    figure.update_layout(showlegend=roles is not None and has_roles)  # one role too is named
     largest = max((relevance[i, j] for i, j in heads), default=1)
     figure.update_xaxes(title_text="confidence: mean largest weight", range=[0, 1.05])
     return figure.update_yaxes(
@@ -332,19 +351,19 @@ def role_counts(counts: Mapping[str, Mapping[str, int]], x_title: str) -> go.Fig
     figure.update_xaxes(
         **labels, range=[-0.6, len(counts) - 0.4], title_text=escape(x_title), showgrid=False
     )
-    figure.update_layout(showlegend=True)  # a single role too is named
-    _label_missing_roles(figure)
-    return figure.update_yaxes(title_text="heads", range=[0, 1.05 * base.max()])
+    figure.update_yaxes(title_text="heads", range=[0, 1.05 * base.max()])
+    wholes = [sum(heads.values()) for heads in counts.values()]
+    known = [
+        whole - heads.get("unknown", 0)
+        for whole, heads in zip(wholes, counts.values(), strict=True)
+    ]
+    text = roles_found(list(zip(known, wholes, strict=True))) if any(known) else NO_ROLE
+    return name_at_ends(headline(figure, text))
 
 
 def _role(roles: Sequence[Sequence[tuple[str, ...]]] | None, layer: int, head: int) -> str:
     found = roles[layer][head] if roles else ("unknown",)
     return found[0] if len(found) == 1 else "several"
-
-
-def _label_missing_roles(figure: go.Figure) -> None:
-    if [trace.name for trace in figure.data] == ["unknown"]:
-        figure.data[0].name = f"unknown: {NO_ROLE}"
 
 
 def _label_positions(points: Sequence[tuple[float, float]], labelled: Sequence[bool]) -> list[str]:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from repro.core.numbering import FIRST, head_name, layer_name
 from repro.errors import InputError
+from repro.plots.line_names import GLYPHS, ROW
 from repro.plots.style import (
     COLORS,
     GRID,
@@ -28,13 +29,14 @@ from repro.plots.style import (
 )
 
 CELL, CELL_WITH_TEXT = 40, 26  # pixels per row of a matrix, at most
+GRID_CELL, GRID_HEIGHT = 16, 800  # pixels of a cell in a grid of all heads, and of all its maps
 # Heights of a panel in pixels. The title of the colour bar needs the least; a long text has lower
 # rows.
 MIN_HEIGHT, MAX_HEIGHT = 150, 560
 BESIDE, BAR = 80, 80  # pixels of the margins, and of the colour bar
 BETWEEN = 30  # pixels between panels of a row
 LETTER = 7  # pixels of a title
-LEGIBLE = 9  # pixels of a row with a label
+LEGIBLE, ROOMY = 9, 15  # pixels of a row with a label, and of one with a label of usual size
 DIM = 0.3  # a widget shows the roots of weights that are all smaller
 PERCENT = 255  # the most that fits into a byte
 
@@ -114,7 +116,8 @@ def heatmaps(
             name=escape(matrix.title),
             zmin=scales[panel][0],
             zmax=scales[panel][1],
-            colorscale=colorscale or (NUMBERED if text_format else None),
+            colorscale=colorscale
+            or _zero_on_paper(scales[panel], NUMBERED if text_format else None),
             showscale=panel == 0 and limits is not None,
             colorbar=bar,
             hoverongaps=False,
@@ -141,13 +144,18 @@ def heatmaps(
             **slant,
             "title_text": escape(column_title) if last else None,
         }
-        down = {"range": [size - 0.5, -0.5], "title_text": escape(row_title) if first else None}
+        down: dict[str, Any] = {
+            "range": [size - 0.5, -0.5],
+            "title_text": escape(row_title) if first else None,
+        }
         # Smaller labels would overlap; the mouse still shows them.
         fits = not angle or columns * width * 9 <= WIDTH
         figure.update_xaxes(
             **x, **across, showticklabels=fits, showgrid=False, **panel_cell(panel, columns)
         )
         labelled = (first or not alike) and cell >= LEGIBLE
+        if cell < ROOMY:
+            down["tickfont_size"] = 9
         figure.update_yaxes(
             **y, **down, showticklabels=labelled, showgrid=False, **panel_cell(panel, columns)
         )
@@ -160,6 +168,14 @@ def heatmaps(
                 **panel_cell(panel, columns),
             )
     return figure
+
+
+def _zero_on_paper(limits: tuple[float, float], colorscale: list | None) -> list | None:
+    """Return a one-sided scale turned over where all numbers are below 0: the most is darkest."""
+    if limits[1] > 0:
+        return colorscale
+    colors = [color for _, color in colorscale or SEQUENTIAL]
+    return [[float(end), color] for end, color in enumerate(reversed(colors))]
 
 
 def _numbered_size(
@@ -260,7 +276,7 @@ def pattern_gallery(patterns: Mapping[str, np.ndarray], num_columns: int = 4) ->
 def bell_curves(tokens: Sequence[str], means: Mapping[str, float], std: float = 1.0) -> go.Figure:
     """Draw heads that are normal densities over the tokens of a sentence.
 
-    A mark is the weight of a token; dotted lines are the curves.
+    A mark is the weight of a token; dotted lines are the curves. Each is named above its top.
 
     Args:
         tokens: of the sentence.
@@ -298,6 +314,15 @@ def bell_curves(tokens: Sequence[str], means: Mapping[str, float], std: float = 
                 hovertemplate="%{x:.4~f}: %{y:.4~f}",
                 **shown,
             )
+        note = {"x": mean, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
+        # a row each: curves may stand close
+        note |= {"yshift": ROW * place, "showarrow": False}
+        mark, color = GLYPHS[SYMBOLS[place % len(SYMBOLS)]], COLORS[place % len(COLORS)]
+        figure.add_annotation(text=mark, font={"color": color}, xanchor="right", **note)
+        figure.add_annotation(text=f" {escape(name)}", xanchor="left", **note)
+    figure.layout.margin.t += ROW * len(means)
+    figure.layout.height += ROW * len(means)
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(
         **ticks([escape(token) for token in tokens]), range=[-0.5, last], title_text="word"
     )
@@ -317,7 +342,7 @@ def attention_grid(
 ) -> go.Figure:
     """Draw every head of a site as a small map, a layer per row: an overview in whole percent.
 
-    One scale ends at the largest weight of all.
+    One scale ends at the largest weight of all. Cells are square.
 
     `attention_maps` draws the exact weights of chosen heads.
 
@@ -351,7 +376,10 @@ def attention_grid(
     template.data.heatmap[
         0
     ].hovertemplate = "%{fullData.name}<br>query %{y}, key %{x}: %{z} %<extra></extra>"
-    height = max(70, min(110, 6 * query_len))
+    across, up = num_heads * right + 1, len(layers) * down + 1  # cells of all maps
+    margin = {"l": 70, "r": 20, "t": 70, "b": 20}
+    room = WIDTH - margin["l"] - margin["r"] - BAR
+    cell = min(GRID_CELL, room / across, GRID_HEIGHT / up)
     figure.update_layout(
         template=template,
         title_text=escape(title),
@@ -361,8 +389,9 @@ def attention_grid(
             "colorscale": SEQUENTIAL,
             "colorbar": _bar("weight, %", (0, most)),
         },
-        height=height * len(layers) + 90,
-        margin={"l": 70, "r": 20, "t": 70, "b": 20},
+        width=round(margin["l"] + margin["r"] + BAR + cell * across),
+        height=round(margin["t"] + margin["b"] + max(MIN_HEIGHT, cell * up)),
+        margin=margin,
     )
     hidden = {"showticklabels": False, "showgrid": False}  # the mouse still shows labels
     keys, queries = ([escape(label) for label in labels] for labels in (key_labels, query_labels))
@@ -372,7 +401,13 @@ def attention_grid(
     )
     places = (np.arange(len(layers))[:, None] * down + np.arange(query_len)).ravel()
     figure.update_yaxes(
-        range=[len(layers) * down, -1], tickvals=places, ticktext=queries * len(layers), **hidden
+        range=[len(layers) * down, -1],
+        tickvals=places,
+        ticktext=queries * len(layers),
+        scaleanchor="x",
+        constrain="domain",
+        constraintoward="top",
+        **hidden,
     )
     note = {"showarrow": False, "font": {"size": 12}}
     for head in range(num_heads):

@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from repro.core.numbering import FIRST, head_name, layer_name
-from repro.plots.headlines import cost_of_pruning, listed
-from repro.plots.line_names import name_at_ends
+from repro.core.numbering import FIRST, head_name
+from repro.plots.headlines import (
+    cost_of_pruning,
+    decided_gates,
+    fewest_heads,
+    last_kept,
+    listed,
+)
+from repro.plots.line_names import ROW, name_at_ends, spacing_of
 from repro.plots.maps import Matrix, heatmaps
 from repro.plots.style import (
     COLORS,
@@ -21,6 +27,7 @@ from repro.plots.style import (
     check_drawn,
     empty_figure,
     escape,
+    headline,
     panel_cell,
     panel_figure,
     rounded,
@@ -43,20 +50,20 @@ def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
         InputError: nothing to draw.
     """
     check_drawn(layers)
-    figure, updates = empty_figure(), np.arange(1, len(layers[0]) + 1)
+    num_heads = sum(np.shape(paths)[1] for paths in layers)
+    figure = empty_figure(max(360, 110 + ROW * num_heads))  # a row for the name of each
+    updates = np.arange(1, len(layers[0]) + 1)
     for layer, paths in enumerate(layers):
         for head, path in enumerate(np.transpose(paths)):
             figure.add_scatter(
                 x=updates,
                 y=rounded(path),
                 mode="lines",
-                name=layer_name(layer),
+                name=head_name(layer, head),
                 line={"color": COLORS[layer % len(COLORS)], "dash": DASHES[layer % len(DASHES)]},
-                showlegend=head == 0,
-                hovertext=head_name(layer, head),
-                hovertemplate="%{hovertext}<br>%{x:,}: %{y:.4~f}<extra></extra>",
+                hovertemplate="%{fullData.name}<br>%{x:,}: %{y:.4~f}<extra></extra>",
             )
-    for limit in (decided, -decided):
+    for limit, meaning in ((decided, "open"), (-decided, "closed")):
         dotted = {
             "mode": "lines",
             "line": {"dash": "dot", "color": INK, "width": 1},
@@ -68,10 +75,20 @@ def gate_paths(layers: Sequence[np.ndarray], decided: float) -> go.Figure:
             hovertemplate="%{y:.4~f}<extra></extra>",
             **dotted,
         )
+        figure.add_annotation(
+            text=f"{meaning} from here",
+            x=0,
+            xref="paper",
+            xanchor="left",
+            y=limit,
+            yref="y",
+            yanchor="bottom" if limit > 0 else "top",
+            showarrow=False,
+        )
     figure.update_xaxes(title_text="updates")
-    return figure.update_yaxes(
-        title_text="a, the log alpha of a gate", zeroline=True, zerolinecolor=INK
-    )
+    figure.update_yaxes(title_text="a, the log alpha of a gate", zeroline=True, zerolinecolor=INK)
+    last = np.concatenate([paths[-1] for paths in layers])
+    return name_at_ends(headline(figure, decided_gates(last, decided)))
 
 
 def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve]) -> go.Figure:
@@ -95,7 +112,7 @@ def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve
         kept, scores = np.asarray(kept)[order], np.asarray(scores, dtype=float)[order]
         if not is_published:
             share, change = 100 * kept[0] / most, float(scores[0] - its_score)
-            costs.append(cost_of_pruning(escape(name), share, change))
+            costs.append(cost_of_pruning(name, share, change))
         color = INK if is_published else COLORS[place % len(COLORS)]
         symbol = SYMBOLS[place % len(SYMBOLS)] + ("-open" if is_published else "")
         figure.add_scatter(
@@ -110,7 +127,7 @@ def pruning_curve(reproduced: Mapping[str, Curve], published: Mapping[str, Curve
         )
     figure.update_xaxes(title_text="heads kept, % of all", range=[103, -3])
     figure.update_yaxes(title_text="BLEU, difference to all heads")
-    return name_at_ends(figure.update_layout(title_text=listed(costs)))
+    return name_at_ends(headline(figure, listed(costs)))
 
 
 def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.Figure:
@@ -121,8 +138,9 @@ def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.
     Args:
         models: title of the panel -> site -> heads kept, one number per model.
     """
-    figure = panel_figure(list(models), 2, cell_height=260, legend=True, horizontal_spacing=0.1)
     names = list(dict.fromkeys(site for sites in models.values() for site in sites))
+    gap = spacing_of(names, 2)
+    figure = panel_figure(list(models), 2, cell_height=260, horizontal_spacing=gap)
     for panel, sites in enumerate(models.values()):
         totals = np.sum(list(sites.values()), axis=0)
         for site, kept in sites.items():
@@ -132,8 +150,6 @@ def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.
                 y=np.asarray(kept),
                 mode="lines+markers",
                 name=escape(site),
-                legendgroup=str(place),
-                showlegend=panel == 0,
                 line_color=COLORS[place],
                 marker={"symbol": SYMBOLS[place], "size": 7},
                 hovertemplate="%{x} heads kept, %{y} of them here",
@@ -144,9 +160,9 @@ def heads_kept_by_site(models: Mapping[str, Mapping[str, Sequence[int]]]) -> go.
             title_text="heads kept in all",
             **panel_cell(panel, 2),
         )
-    return figure.update_yaxes(rangemode="tozero").update_yaxes(
-        title_text="heads kept at the site", col=1
-    )
+    figure.update_yaxes(rangemode="tozero").update_yaxes(title_text="heads kept at the site", col=1)
+    kept_by_site = [{site: sum(kept) for site, kept in sites.items()} for sites in models.values()]
+    return name_at_ends(headline(figure, fewest_heads(kept_by_site)))
 
 
 def heads_kept_by_layer(
@@ -172,7 +188,7 @@ def heads_kept_by_layer(
     ]
     largest = max(np.nanmax(kept) for kept in sites.values())
     form: dict[str, Any] = {"value_format": ".0f", "text_format": ".0f", "num_columns": 2}
-    return heatmaps(
+    figure = heatmaps(
         matrices,
         "layer",
         f"model: {counted}",
@@ -180,3 +196,4 @@ def heads_kept_by_layer(
         (0, float(largest)),
         **form,
     )
+    return headline(figure, last_kept(sites, matrices[0].row_labels))

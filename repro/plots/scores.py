@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from repro.plots.headlines import inside, last_gaps, lowest_loss, sure_bins
+from repro.plots.headlines import (
+    at_longest,
+    falls,
+    inside,
+    last_gaps,
+    lowest_loss,
+    sure_bins,
+    surely_below,
+)
 from repro.plots.line_names import name_at_ends
 from repro.plots.style import (
     COLORS,
@@ -17,6 +25,7 @@ from repro.plots.style import (
     check_labels,
     empty_figure,
     escape,
+    headline,
     panel_cell,
     panel_figure,
     rounded,
@@ -60,7 +69,7 @@ def curves(lines: Mapping[str, Line], x_title: str, y_title: str, marks: bool = 
 
 
 def _curves(lines: Mapping[str, Line], x_title: str, y_title: str, marks: bool) -> go.Figure:
-    """Draw lines with a legend."""
+    """Draw lines that are not named yet."""
     figure = empty_figure()
     for place, (name, (x, y)) in enumerate(lines.items()):
         dashed = {
@@ -102,7 +111,7 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
                 else ([], [])
             )
             if measured and split == "dev":
-                ends[escape(name)] = measured[-1][1]
+                ends[name] = measured[-1][1]
             figure.add_scatter(
                 x=x,
                 y=y,
@@ -114,8 +123,7 @@ def training_curves(runs: Mapping[str, Iterable[Mapping[str, Any]]]) -> go.Figur
     figure.update_xaxes(title_text="updates").update_yaxes(
         title_text="negative log-likelihood, nats per token"
     )
-    figure.update_layout(title_text=lowest_loss(ends))
-    return name_at_ends(figure)
+    return name_at_ends(headline(figure, lowest_loss(ends)))
 
 
 def gaps_over_updates(
@@ -154,17 +162,15 @@ def gaps_over_updates(
             hovertemplate=_XY,
             **_line_style(place),
         )
-    figure.update_layout(showlegend=True)  # a single curve has a name, too
     figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
     figure.update_xaxes(title_text="updates").update_yaxes(title_text=escape(y_title))
     last = max(int(updates[-1]) for updates, _ in systems.values())
     gaps = {
-        escape(name): float(measured.values[-1])
+        name: float(measured.values[-1])
         for name, (updates, measured) in systems.items()
         if updates[-1] == last
     }
-    figure.update_layout(title_text=last_gaps(last, gaps))
-    return name_at_ends(figure)
+    return name_at_ends(headline(figure, last_gaps(last, gaps)))
 
 
 def differences_by_length(
@@ -191,11 +197,10 @@ def differences_by_length(
     )
     figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
     bounds = {
-        escape(name): (np.asarray(found.low, float), np.asarray(found.high, float))
+        name: (np.asarray(found.low, float), np.asarray(found.high, float))
         for name, found in systems.items()
     }
-    figure.update_layout(title_text=sure_bins(bounds))
-    return name_at_ends(figure)
+    return name_at_ends(headline(figure, sure_bins(bounds)))
 
 
 def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measured]) -> go.Figure:
@@ -208,7 +213,9 @@ def accuracy_by_distance(distances: Sequence[str], systems: Mapping[str, Measure
         systems: accuracy in percent of each distance, by system.
     """
     labels = [escape(label) for label in distances]
-    return name_at_ends(_by_bin(labels, systems, "distance, words", "accuracy, %"))
+    figure = _by_bin(labels, systems, "distance, words", "accuracy, %")
+    ends = {name: (found.values[0], found.values[-1]) for name, found in systems.items()}
+    return name_at_ends(headline(figure, falls(distances, ends)))
 
 
 def speed_by_length(
@@ -229,9 +236,9 @@ def speed_by_length(
     figure.update_xaxes(
         type="log", tickvals=lengths, ticktext=[f"{length:,}" for length in lengths]
     )
-    return figure.update_yaxes(
-        type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks]
-    )
+    figure.update_yaxes(type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks])
+    ends = {name: line[1][-1] for name, line in systems.items() if line[0][-1] == lengths[-1]}
+    return name_at_ends(headline(figure, at_longest(lengths[-1], ends)))
 
 
 def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
@@ -274,8 +281,8 @@ def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:
         hovertemplate="%{x:+.4~f} (from %{customdata[0]:+.4~f} to %{customdata[1]:+.4~f})",
     )
     figure.update_yaxes(**ticks([escape(row.label) for row in rows]), range=[len(rows) - 0.5, -0.5])
-    figure.update_layout(title_text=inside(told, low, high), height=figure.layout.height + 20)
-    figure.layout.margin.t += 20
+    figure.layout.margin.t += 20  # for the legend: these are marks, and no line leads to a name
+    headline(figure, inside(told, low, high))
     return figure.update_xaxes(
         title_text="BLEU, difference to base", zeroline=True, zerolinecolor=INK, zerolinewidth=1
     )
@@ -321,6 +328,9 @@ def changes(
         )
     figure.update_xaxes(title_text=escape(x_title))
     figure.update_yaxes(zeroline=True, zerolinecolor=INK, zerolinewidth=1)
+    headline(
+        figure, surely_below([high for group in groups.values() for *_, high in group.values()])
+    )
     return figure.update_yaxes(title_text=escape(y_title), col=1)
 
 
@@ -370,7 +380,6 @@ def _by_bin(
             hovertemplate="%{hovertext}: %{y:.4~f}",
             **_line_style(place),
         )
-    figure.update_layout(showlegend=True)  # a single curve has a name, too
     figure.update_xaxes(
         **ticks(labels), range=[-0.5, len(labels) - 0.5], title_text=escape(x_title), showgrid=False
     )

@@ -7,6 +7,7 @@ and with #111 at once: the product of the two contrasts is that of white with #1
 
 import base64
 import html
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence, Sized
 from typing import Any
@@ -32,6 +33,7 @@ NUMBERED = [[0.0, "#F7F7F7"], [1.0, COLORS[0]]]
 DIVERGING = [[0.0, COLORS[0]], [0.5, "#F7F7F7"], [1.0, COLORS[1]]]
 WIDTH = 800  # pixels; a notebook draws wider or narrower
 DIGITS = 4  # of stored numbers, except the weights of a model
+HEADLINE_LETTER, HEADLINE_LINE = 8.2, 20  # pixels
 
 _AXIS = {
     "gridcolor": GRID,
@@ -194,10 +196,27 @@ def panel_cell(panel: int, num_columns: int) -> dict[str, int]:
 
 
 def empty_figure(height: int = 360) -> go.Figure:
-    """Return an empty figure of one panel, with room for a legend and a height in pixels."""
+    """Return an empty figure of one panel, with a height in pixels."""
     return go.Figure().update_layout(
-        template=TEMPLATE, height=height, margin={"l": 60, "r": 20, "t": 50, "b": 60}
+        template=TEMPLATE, height=height, margin={"l": 60, "r": 20, "t": 30, "b": 60}
     )
+
+
+def headline(figure: go.Figure, text: str) -> go.Figure:
+    """Write what a figure shows above it, as typed, on as many lines as it needs.
+
+    The figure grows by them. Without a text it stays as it is.
+    """
+    layout = figure.layout
+    room = (layout.width or WIDTH) - layout.margin.l
+    lines = textwrap.wrap(text, int(room / HEADLINE_LETTER), break_on_hyphens=False)
+    if not lines:
+        return figure
+    more = HEADLINE_LINE * len(lines)
+    layout.margin.t += more
+    layout.height += more
+    title = {"y": 1 - 10 / layout.height, "yref": "container", "yanchor": "top"}
+    return figure.update_layout(title=title, title_text="<br>".join(map(escape, lines)))
 
 
 def ticks(labels: Sequence[str]) -> dict[str, list]:
