@@ -62,9 +62,10 @@ faults: $(INSTALLED)
 bare: $(INSTALLED)
 	env -u REPRO_DATA HF_HUB_OFFLINE=1 $(MAKE) check-notebooks NOTEBOOKS="$(wildcard notebooks/0[2-59]_*.ipynb)"
 
-# The widgets and notebook 08 in a real JupyterLab; needs the system's Chromium.
+# The widgets, notebook 08 in a real JupyterLab and the site; needs the system's Chromium.
 browser: $(INSTALLED)
 	$(call EXTRA,browser)
+	$(call EXTRA,site)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser tests/browser
 
 # Runs on Ray workers.
