@@ -17,6 +17,7 @@ from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
 from repro.core.decoding import Translator
 from repro.data.corpora import load_once
+from repro.presets import SCALES
 from repro.records.sentences import SUFFIX
 from repro.runs import gallery
 from repro.runs.models import load_translator
@@ -101,6 +102,15 @@ def runs(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
     monkeypatch.chdir(tmp_path)
     return tmp_path / "runs"
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """Forget the scales that a test reads from files, or those of other tests would be alike."""
+    before = dict(SCALES)
+    yield
+    SCALES.clear()
+    SCALES.update(before)
 
 
 @pytest.fixture

@@ -13,7 +13,11 @@ from repro.teaching.exercise import exercise
 from repro.teaching.pictures import difference_figure
 
 BARE = re.compile(r"stops( in line \d+)? with ")
-LESSONS = {folder.name[:2]: exercises_of(folder) for folder in ROOT.iterdir() if folder.is_dir()}
+LESSONS = {
+    folder.name[:2]: exercises_of(folder)
+    for folder in ROOT.iterdir()
+    if (folder / "check.py").is_file()
+}
 
 
 @pytest.fixture(scope="module")

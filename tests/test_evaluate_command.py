@@ -67,13 +67,9 @@ def test_the_whole_path(capsys, runs, monkeypatch):
     )
     report = run(capsys, "report", "base", "hc-sa", "--split", "dev")
     text = Path(report[-1]).read_text()
-    # a corpus of one's own has no scale: what differs from smoke is said
-    few = r" \(data\.train_pairs=300, [^|]*\)"
-    assert (
-        re.search(rf"\n\| base{few} \|", text)
-        and re.search(rf"\| hc-sa{few} - base{few} \| BLEU \|", text)
-        and "tok:13a" in text
-    )
+    # a corpus of one's own has no scale: what differs from smoke is said, once for both
+    assert re.search(r"\n\nAll runs here: data\.train_pairs=300, .*\.\n", text)
+    assert "\n| base |" in text and "| hc-sa - base | BLEU |" in text and "tok:13a" in text
 
     sentences = "The dog sleeps.\n\n  \nThe old man sees a tree"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(sentences.encode())))

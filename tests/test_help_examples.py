@@ -16,6 +16,7 @@ from test_written_commands import parsed
 from tiny_runs import tiny
 
 from repro.__main__ import cli
+from repro.claims import settings
 from repro.measures.scores import evaluate_run
 from repro.presets import resolve
 from repro.records.stored import publish
@@ -89,12 +90,11 @@ def lab(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def forgotten():
-    """Forget the scales of a test after it."""
-    before = dict(SCALES)
+def asked_anew():
+    """Keep configurations of the tiny `smoke` of these tests from others, and others from these."""
+    settings._config.cache_clear()
     yield
-    SCALES.clear()
-    SCALES.update(before)
+    settings._config.cache_clear()
 
 
 @pytest.mark.parametrize(("name", "line"), LINES, ids=[line for _, line in LINES])

@@ -24,15 +24,6 @@ STORED = Path(__file__).resolve().parents[1] / "results/minigerman.de-en"
 BACK = 'base = "smoke"\ndirection = "de-en"\ntrain.max_updates = 350\n'
 
 
-@pytest.fixture(autouse=True)
-def forgotten():
-    """Forget the scales of a test after it."""
-    before = dict(SCALES)
-    yield
-    SCALES.clear()
-    SCALES.update(before)
-
-
 def write(folder: Path, text: str, name: str = "mine.toml") -> str:
     (folder / name).write_text(text)
     return str(folder / name)

@@ -472,8 +472,8 @@ def test_the_page_says_that_no_head_meets_a_criterion():
             Evidence("smoke", [heads, of_one_training("pruning") | {"series": series}])
         )
 
-    assert "\n\nOurs: no head meets the criterion of any role.\n\n" in text("unknown")
-    assert "no head meets" not in text("rare") and "| 1 | 2 | 0 | 0 | 1 | 0 | 1 |" in text("rare")
+    assert "\n\n**Ours**: No head meets the criterion of any role.\n\n" in text("unknown")
+    assert "No head meets" not in text("rare") and "| 1 | 2 | 0 | 0 | 1 | 0 | 1 |" in text("rare")
 
 
 def test_pruned_models_with_as_many_heads_are_told_apart():

@@ -134,7 +134,7 @@ def roles_table(evidence: Evidence) -> str:
     ]
     every = [of_label for counts in found.values() for of_label in counts.values()]
     if not any(of_label[role] for of_label in every for role in plots.ROLES if role != "unknown"):
-        parts.insert(1, f"Ours: {plots.NO_ROLE}.")
+        parts.insert(1, f"**Ours**: {plots.NO_ROLE}.")
     return "\n\n".join(parts)
 
 
