@@ -14,6 +14,7 @@ from repro.scales import SCALES
 
 BASE = Setting("base")
 NOT_MEASURED = "not measured"
+NEWSTEST2019 = "wmt-news:newstest2019"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Used:
         scale: the one that trains on it; empty if there is none.
         changed: settings of a scale of your own that differ, for another language or size.
         missing: why there is no scale.
+        scored_on: a further test set, where the corpus comes without one.
     """
 
     paper: str
@@ -33,15 +35,17 @@ class Used:
     scale: str = ""
     changed: str = ""
     missing: str = ""
+    scored_on: str = ""
 
 
 USED = (
-    Used("raganato2020", "WMT19 De-En, 2.9 million pairs", "wmt19"),
+    Used("raganato2020", "WMT19 De-En, 2.9 million pairs", "wmt19", scored_on=NEWSTEST2019),
     Used(
         "raganato2020",
         "WMT19 De-En, 11.5 million pairs",
         "wmt19",
         "data.train_pairs = 11_500_000",
+        scored_on=NEWSTEST2019,
     ),
     Used("raganato2020", "IWSLT14 De-En", "iwslt14"),
     Used("raganato2020", "IWSLT15 En-Vi and Vi-En", "iwslt15"),
@@ -120,9 +124,13 @@ def _row_of(used: Used, hours: dict[str, dict[str, str]]) -> list[str]:
 def _command(used: Used) -> str:
     """Return what runs a paper's corpus: a paper's experiments, or systems where they are not."""
     record = CORPORA[SCALES[used.scale].data.corpus]
+    own = f', with `base = "{used.scale}"` and `{used.changed}` in it' if used.changed else ""
+    scale = "my.toml" if used.changed else used.scale
+    if used.scored_on:
+        scored = f"`repro evaluate base --split {used.scored_on}`"
+        return f"`repro train --scale {scale} --system base`{own}, then {scored}"
     if used.changed:
-        own = f'`base = "{used.scale}"` and `{used.changed}`'
-        return f"`repro run {used.paper} --scale my.toml`, with {own} in it"
+        return f"`repro run {used.paper} --scale {scale}`{own}"
     if record.task != "translation":
         return f"`repro run base ran-all --scale {used.scale}`"
     return f"`repro run {used.paper} --scale {used.scale}`"
