@@ -112,6 +112,7 @@ def test_a_handout_has_checks_but_no_solution_and_no_definition(number, tmp_path
             if not name.startswith("repro/")
         }
     assert names > {"exercise.ipynb", "check.py", "check.bin", "README.md", "requirements.txt"}
+    assert b"\njupyterlab>=" in b"\n" + files["requirements.txt"]  # its README starts it
     assert not [name for name in names if "solution" in name or "gallery_runs/" in name]
     readable = b"".join(files.values())
     assert b".mistake" not in readable and b"](../" not in readable

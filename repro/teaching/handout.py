@@ -64,7 +64,9 @@ def handout_files(lesson: Lesson) -> Iterator[tuple[str, bytes]]:
     yield "README.md", START.format(title=title).encode()
     yield "exercise.ipynb", as_bytes(notebook)
     yield from packed_checks(lesson)
-    needed = [line for line in requires("repro-attention") or [] if "extra ==" not in line]
+    asked = requires("repro-attention") or []
+    needed = [line for line in asked if "extra ==" not in line]
+    needed += [line.partition(";")[0] for line in asked if 'extra == "lab"' in line]
     yield "requirements.txt", "\n".join([*sorted(needed), ""]).encode()
     for path in sorted(PACKAGE.rglob("*")):
         place = path.relative_to(PACKAGE)
