@@ -227,6 +227,10 @@ def test_the_headline_is_made_of_verdicts():
     assert "BLEU changes by -6.50 (-7.50 to -5.50) on multi30k; -9.00" in said
     assert "1 of 1 on multi30k, 1 of 1 on tatoeba" in said
     assert "not measured" in headline(YOU, {"multi30k": {}})
+    # a choice of claims without Y-02 has no title about it
+    assert headline(YOU, verdicts, ("Y-02", "Y-03")) == said
+    alone = "Claims reproduced: 1 of 1 on multi30k, 1 of 1 on tatoeba."
+    assert headline(YOU, verdicts, ("Y-03",)) == alone and said.endswith(alone)
 
 
 def test_every_paper_has_one_finding():

@@ -255,6 +255,8 @@ def test_only_tables_of_which_nothing_is_at_hand_are_said_to_be_not_known():
     assert score_table(evidence, "raganato2020", "Table 1", control).endswith(
         "\n\nPrinted numbers of Table 1: not known."
     )
+    # a lesson that names no table of the paper
+    assert "Printed numbers" not in score_table(evidence, "raganato2020", "", control)
     assert "not known" not in score_table(evidence, "zeng2021", "Table 1", control)
     assert "not known" not in score_table(
         evidence, "cui2019", "Table 1", [Row(Setting("base", reverse=True), {})]

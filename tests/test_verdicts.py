@@ -12,7 +12,7 @@ from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
 from repro.claims.verdict_fields import as_stored, as_verdict, first_difference, verdict_faults
 from repro.errors import InputError
-from repro.papers.verdict_text import side_by_side, verdict_table
+from repro.papers.verdict_text import evidence_lines, verdict_table
 from repro.papers.verdicts import (
     claims_of,
     count_verdicts,
@@ -223,32 +223,12 @@ def test_what_was_not_reproduced_comes_first(evidence):
     assert count_verdicts(verdicts)["not reproduced"] == 1
 
 
-def test_verdicts_of_two_scales_stand_side_by_side_and_a_scale_without_one_says_so(evidence):
+def test_the_evidence_of_two_scales_is_said_and_a_scale_without_one_says_so(evidence):
     claim = claim_of(holding(True))
-    glance, evidence_lines = side_by_side(
+    lines = evidence_lines(
         [claim], {"smoke": judge([claim], evidence), "multi30k": {}}
-    ).split("\n\n")
-    assert [line.split() for line in glance.splitlines()] == [
-        ["smoke", "multi30k"],
-        [claim.name, "reproduced", "not", "run", *claim.statement.split()],
-    ]
-    lines = evidence_lines.splitlines()
+    ).splitlines()
     assert lines[0] == f"{claim.name} {claim.statement} (reported: {claim.reported})"
-    assert lines[1].startswith("     smoke: reproduced: 1 of 1 conditions hold") and lines[
-        2
-    ].startswith("         holds: ")
+    assert lines[1].startswith("     smoke: reproduced: 1 of 1 conditions hold")
+    assert lines[2].startswith("         holds: ")
     assert lines[3:] == ["     multi30k: not run: no verdict is stored"]
-
-
-def test_verdicts_at_a_glance_stand_under_their_scales(evidence):
-    claims = [
-        replace(claim_of(holding(value)), name=name)
-        for name, value in (("A-01", True), ("B-01", False))
-    ]
-    head, *rows = (
-        side_by_side(claims, {"multi30k": {}, "smoke": judge(claims, evidence)})
-        .split("\n\n")[0]
-        .splitlines()
-    )
-    under = [row[head.index("smoke") :] for row in rows]
-    assert under[0].startswith("reproduced ") and under[1].startswith("not reproduced ")

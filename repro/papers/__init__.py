@@ -8,7 +8,7 @@ and renders the results beside the printed numbers. A paper is a package here an
                 printed_numbers
     evidence    Setting, Evidence, NotMeasured, PRUNED, REFERENCE_WORDS, equal_parts
     claims      Claim, Check, better, not_worse, decide, STATUSES, claims_of, of_scores
-    verdicts    judge, load_verdicts, update_verdicts, count_verdicts, as_verdict, side_by_side,
+    verdicts    judge, load_verdicts, update_verdicts, count_verdicts, as_verdict,
                 scales_with_verdicts, further_test_sets
     effects     forest, FOREST_EXPLAINED, effects_table
     show        experiment_section, score_table, Row, status_line, gap_figure, gap_curve_figure,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from repro.papers.pruned import PRUNED
     from repro.papers.report import experiment_section
     from repro.papers.tables import Row, score_table, status_line
-    from repro.papers.verdict_text import side_by_side
     from repro.papers.verdicts import (
         as_verdict,
         claims_of,

@@ -41,7 +41,7 @@ def forest(paper: Paper, verdicts: Verdicts, claims: Collection[str] | None = No
         InputError: no such claim of the paper has a number there.
     """
     effects = _with_numbers(paper, verdicts, claims)
-    title = headline(paper, verdicts)
+    title = headline(paper, verdicts, claims)
     scales = [scale for scale in verdicts if any(scale in effect.found for effect in effects)]
     words = (
         f"Forest plot: {title} It has {len(effects)} effects of the claims of {paper.name}, a row "

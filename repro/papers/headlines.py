@@ -1,5 +1,7 @@
 """Say in one sentence what was found of a paper; every number comes from verdicts."""
 
+from collections.abc import Collection
+
 from repro.claims.conditions import Status
 from repro.papers import PAPERS, Paper, load_paper
 from repro.papers.effects import Verdicts
@@ -16,12 +18,14 @@ FINDINGS = {
 UNTESTED: tuple[str, ...] = ("not run", "not testable here")
 
 
-def headline(paper: Paper, verdicts: Verdicts) -> str:
+def headline(paper: Paper, verdicts: Verdicts, claims: Collection[str] | None = None) -> str:
     """Say what a paper's change does to BLEU, and how many of its claims are reproduced.
 
     Args:
         paper: one of the five.
         verdicts: scale -> verdicts by claim.
+        claims: names of those that the sentence stands above; None = all. The change is left out
+            where its own claim is not among them.
     """
     (claim,) = (claim for claim in paper.claims if claim.name in FINDINGS)
     change, sign = FINDINGS[claim.name]
@@ -35,11 +39,11 @@ def headline(paper: Paper, verdicts: Verdicts) -> str:
         tested = [status for status in statuses if status not in UNTESTED]
         if tested:
             counts.append(f"{tested.count('reproduced')} of {len(tested)} on {scale}")
+    reproduced = f"Claims reproduced: {', '.join(counts)}."
+    if claims is not None and claim.name not in claims:
+        return reproduced
     changed = "; ".join(effects) or "not measured"
-    return (
-        f"{change.capitalize()}, and BLEU changes by {changed}. Claims reproduced: "
-        f"{', '.join(counts)}."
-    )
+    return f"{change.capitalize()}, and BLEU changes by {changed}. {reproduced}"
 
 
 def cited(claim: str) -> tuple[str, Paper]:

@@ -35,7 +35,8 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
 
     Rows without cells are missing in the paper's table, such as our controls and the other
     direction. If no cell of the paper's table is known, the numbers in its text follow below, or a
-    note. Many printed columns have a table of their own below ours.
+    note. Without a place nothing is printed beside ours. Many printed columns have a table of their
+    own below ours.
     """
     cells = {
         row.setting: {
@@ -80,7 +81,7 @@ def score_table(evidence: Evidence, paper: str, place: str, rows: Sequence[Row])
                 [[str(setting), *theirs[setting]] for setting, found in cells.items() if found],
             )
         )
-    parts += [] if printed_numbers(paper, place) else [remarks_of(paper, place)]
+    parts += [remarks_of(paper, place)] if place and not printed_numbers(paper, place) else []
     return "\n\n".join(part for part in parts if part)
 
 

@@ -1,4 +1,4 @@
-"""Write verdicts as text: a table, several scales side by side, and what each verdict rests on."""
+"""Write verdicts as text: a table, and what each verdict rests on, scale by scale."""
 
 from collections.abc import Iterable
 
@@ -27,26 +27,6 @@ def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
         for v in ordered
     ]
     return table(["claim", "statement", "verdict", "reported", "evidence"], rows)
-
-
-def side_by_side(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
-    """Return the verdicts on papers' claims at several scales: overview, then evidence.
-
-    Args:
-        claims: the claims to show.
-        verdicts: scale -> the result of `judge` or `load_verdicts`; missing claims were not run.
-    """
-    claims = list(claims)
-    lines = [_columns("", verdicts)]
-    lines += [
-        _columns(
-            claim.name,
-            (verdict_on(claim, of_scale).status for of_scale in verdicts.values()),
-            claim.statement,
-        )
-        for claim in claims
-    ]
-    return "\n".join([*lines, "", evidence_lines(claims, verdicts)])
 
 
 def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, StoredVerdict]]) -> str:
@@ -93,8 +73,3 @@ def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
     if verdict.status == "undecided" and few < verdict.planned:
         return [f"the planned seeds: {command} --seeds {verdict.planned}"]
     return []
-
-
-def _columns(first: str, statuses: Iterable[str], last: str = "") -> str:
-    """Write a paper's claim and its verdicts below each other in columns."""
-    return " ".join([f"{first:<5}", *(f"{status:<17}" for status in statuses), last]).rstrip()
