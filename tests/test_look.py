@@ -67,7 +67,9 @@ def test_names_stand_in_every_panel_and_on_logarithmic_axes():
     ]
     figure = plots.speed_by_length({"a": ([1, 8], [1.0, 100.0]), "b": ([1, 8], [1.0, 1000.0])})
     assert names(figure) == pytest.approx({"a": 2, "b": 3})
-    assert figure.layout.title.text == "At 8 tokens: b 1e+03, a 100"
+    assert figure.layout.title.text == (
+        "At 8 tokens: from 100 target tokens per second (a) to 1,000 (b)"
+    )
     (axis,) = draw(figure).axes
     assert np.log10(axis.get_ylim()) == pytest.approx(figure.layout.yaxis.range)
     bars = plots.role_counts({"8": {"rare": 6}, "4": {"positional": 1, "rare": 2}}, "heads")

@@ -10,6 +10,7 @@ from repro.markdown import table
 from repro.papers import PAPERS, load_paper
 from repro.papers.effects import effects_table, has_numbers
 from repro.papers.forest_plot import FOREST_EXPLAINED, forest
+from repro.papers.headlines import reproduced
 from repro.papers.report import deviations_table, shown_verdicts
 from repro.papers.verdict_text import evidence_lines
 from repro.papers.verdicts import (
@@ -34,14 +35,9 @@ def claims_page(folder: Path) -> str:
     drawn = _figures(folder)
     parts = [
         f"# The {len(claims_of())} claims",
-        wrapped(
-            "Generated from the verdicts in this folder by `repro results --update`; nothing here "
-            f"is typed in. {STATUSES_EXPLAINED} {LIKELIHOOD_EXPLAINED} A claim's name leads to its "
-            "evidence. Verdicts on further test sets are in the other files here, and `repro "
-            "claims --split NAME` judges by one. `repro claims Y-02 --scale multi30k --records` "
-            "lists the records that a verdict rests on."
-        ),
-        f"How to read the figures. {FOREST_EXPLAINED}",
+        "Of the claims that could be tested here, so many are reproduced: "
+        f"{reproduced(claims_of(), shown_verdicts(folder))}. [How to read this "
+        "page](#how-to-read-this-page)",
     ]
     for paper in map(load_paper, PAPERS):
         rows = [
@@ -53,9 +49,20 @@ def claims_page(folder: Path) -> str:
             ]
             for claim in paper.claims
         ]
-        parts += [f"## {paper.title}", table(["claim", "statement", "reported", *found], rows)]
+        parts.append(f"## {paper.title}")
         if paper.name in drawn:
             parts.append(f"![{describe(drawn[paper.name].to_dict())}]({paper.name}.svg)")
+        parts.append(table(["claim", "statement", "reported", *found], rows))
+    parts += [
+        "## How to read this page",
+        FOREST_EXPLAINED,
+        STATUSES_EXPLAINED,
+        LIKELIHOOD_EXPLAINED,
+        "A claim's name leads to its evidence. Verdicts on further test sets are in the other "
+        "files here, and `repro claims --split NAME` judges by one. `repro claims Y-02 --scale "
+        "multi30k --records` lists the records that a verdict rests on. All of this page is "
+        "generated from the verdicts in this folder by `repro results --update`.",
+    ]
     return "\n\n".join(map(wrapped, parts)) + "\n"
 
 

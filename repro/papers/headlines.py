@@ -1,9 +1,9 @@
 """Say in one sentence what was found of a paper; every number comes from verdicts."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from repro.claims.conditions import Status
-from repro.papers import PAPERS, Paper, load_paper
+from repro.papers import PAPERS, Claim, Paper, load_paper
 from repro.papers.effects import Verdicts
 from repro.papers.verdicts import claims_of, verdict_on
 
@@ -29,21 +29,28 @@ def headline(paper: Paper, verdicts: Verdicts, claims: Collection[str] | None = 
     """
     (claim,) = (claim for claim in paper.claims if claim.name in FINDINGS)
     change, sign = FINDINGS[claim.name]
-    effects, counts = [], []
+    effects = []
     for scale, stored in verdicts.items():
         verdict = verdict_on(claim, stored)
         if verdict.conditions and (found := verdict.conditions[0].found):
             low, high = sorted(sign * end for end in found.ends)
             effects.append(f"{sign * found.value:+.2f} ({low:+.2f} to {high:+.2f}) on {scale}")
-        statuses: list[Status] = [verdict_on(one, stored).status for one in paper.claims]
+    counts = f"Claims reproduced: {reproduced(paper.claims, verdicts)}."
+    if claims is not None and claim.name not in claims:
+        return counts
+    changed = "; ".join(effects) or "not measured"
+    return f"{change.capitalize()}, and BLEU changes by {changed}. {counts}"
+
+
+def reproduced(claims: Iterable[Claim], verdicts: Verdicts) -> str:
+    """Say how many claims are reproduced, of those that could be tested, by scale."""
+    claims, counts = list(claims), []
+    for scale, stored in verdicts.items():
+        statuses: list[Status] = [verdict_on(claim, stored).status for claim in claims]
         tested = [status for status in statuses if status not in UNTESTED]
         if tested:
             counts.append(f"{tested.count('reproduced')} of {len(tested)} on {scale}")
-    reproduced = f"Claims reproduced: {', '.join(counts)}."
-    if claims is not None and claim.name not in claims:
-        return reproduced
-    changed = "; ".join(effects) or "not measured"
-    return f"{change.capitalize()}, and BLEU changes by {changed}. {reproduced}"
+    return ", ".join(counts) or "none was tested"
 
 
 def cited(claim: str) -> tuple[str, Paper]:

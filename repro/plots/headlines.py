@@ -59,10 +59,13 @@ def falls(labels: Sequence[str], ends: Mapping[str, tuple[float, float]]) -> str
     return f"From {labels[0]} to {labels[-1]} words, accuracy changes by: {listed(known)} points"
 
 
-def at_longest(length: int, ends: Mapping[str, float]) -> str:
-    """Return the values at the greatest length, in tokens, the largest first."""
-    ordered = sorted(ends.items(), key=lambda item: -item[1])
-    return f"At {length:,} tokens: {listed([f'{name} {value:,.3g}' for name, value in ordered])}"
+def at_longest(length: int, ends: Mapping[str, float], unit: str) -> str:
+    """Return the smallest and the largest value at the greatest length, in tokens."""
+    least, most = min(ends, key=ends.__getitem__), max(ends, key=ends.__getitem__)
+    low, high = (f"{x:,.0f}" if x >= 100 else f"{x:.3g}" for x in (ends[least], ends[most]))
+    if least == most:
+        return f"At {length:,} tokens: {low} {unit}"
+    return f"At {length:,} tokens: from {low} {unit} ({least}) to {high} ({most})"
 
 
 def surely_below(highs: Sequence[float]) -> str:

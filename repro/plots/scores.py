@@ -238,7 +238,7 @@ def speed_by_length(
     )
     figure.update_yaxes(type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks])
     ends = {name: line[1][-1] for name, line in systems.items() if line[0][-1] == lengths[-1]}
-    return name_at_ends(headline(figure, at_longest(lengths[-1], ends)))
+    return name_at_ends(headline(figure, at_longest(lengths[-1], ends, y_title)))
 
 
 def published_beside_reproduced(rows: Sequence[Difference]) -> go.Figure:

@@ -137,8 +137,12 @@ def test_heads_are_switched_off_undone_and_found_again_by_the_link(visit):
         one.check_quiet()
 
 
-def test_the_first_view_fits_a_small_laptop(visit):
-    here = visit()
+@pytest.mark.parametrize("name", ["base", "multi30k-base"])
+def test_the_first_view_fits_a_small_laptop(visit, name, tmp_path):
+    here = visit(loads=False)
+    page = page_html({name: gallery.load(name)}, RESULTS)
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    here.page.reload()
     here.measured()
     box = here.page.locator(".rp-lines").bounding_box()
     assert box["y"] + box["height"] <= 768 and box["x"] + box["width"] <= 1366
@@ -293,6 +297,21 @@ def test_words_are_right_or_wrong_where_the_truth_is_known(visit):
     here.page.get_by_label("sentence to translate").fill("The dog sees my cat.")
     panel.get_by_text("no word is marked").wait_for(timeout=SLOW)
     assert panel.locator(".rp-right, .rp-wrong").count() == 0
+    here.check_quiet()
+
+
+def test_a_model_that_nothing_compares_with_leads_to_those_that_can_be(visit, tmp_path):
+    here = visit(loads=False)
+    runs = {name: gallery.load(name) for name in ("multi30k-base", "base", "gated")}
+    (tmp_path / "page.html").write_text(page_html(runs), encoding="utf-8")
+    here.page.reload()
+    panel = here.open("Compare models")
+    panel.get_by_text("The other models of this page know other texts.").wait_for(timeout=SLOW)
+    panel.get_by_role("button").click()
+    here.until("page.state.model === 'base'")
+    panel.locator(".rp-right").first.wait_for(timeout=SLOW)
+    assert panel.locator(".rp-model").count() == 2
+    assert panel.get_by_role("button").count() == 0
     here.check_quiet()
 
 

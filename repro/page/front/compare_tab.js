@@ -1,6 +1,7 @@
 // Every model of the page on one sentence. Where its one right translation is known, each word is
 // marked right or wrong.
 
+import { button } from "./controls.js";
 import { add } from "./dom.js";
 import { aligned } from "./truth.js";
 
@@ -19,6 +20,9 @@ export class CompareTab {
     this.truth = add(panel, "p", "rp-truth");
     this.list = add(panel, "ul", "rp-models");
     this.note = add(panel, "p", "rp-caption");
+    this.others = button(panel, "compare the models of another kind of text", () =>
+      app.changeModel(this.inCompany.name),
+    );
     this.rows = new Map();
   }
 
@@ -26,6 +30,13 @@ export class CompareTab {
   get models() {
     const { models, model } = this.app;
     return models.filter(({ corpus }) => corpus === model.corpus);
+  }
+
+  /** The first model of the page that can be compared with another. */
+  get inCompany() {
+    const { models } = this.app;
+    const corpora = models.map(({ corpus }) => corpus);
+    return models.find(({ corpus }, place) => corpora.includes(corpus, place + 1));
   }
 
   get reference() {
@@ -74,10 +85,17 @@ export class CompareTab {
       if (message) this.rows.get(name).words.textContent = message;
       else this.drawRow(name, this.found.get(name), reference);
     }
-    this.note.textContent = reference
-      ? "✓ right · ✗ wrong or in the wrong place · (…) left out"
-      : "No right translation of this sentence is on record, so no word is marked. “Another " +
-        "sentence” shows one whose translation is known.";
+    this.note.textContent = this.noteOn(reference);
+    this.others.hidden = models.length > 1;
+  }
+
+  noteOn(reference) {
+    if (reference) return "✓ right · ✗ wrong or in the wrong place · (…) left out";
+    if (this.models.length === 1) return "The other models of this page know other texts.";
+    const known = this.app.model.examples.some((example) => example.reference)
+      ? " “Another sentence” shows one whose translation is known."
+      : "";
+    return `No right translation of this sentence is on record, so no word is marked.${known}`;
   }
 
   layOut(models) {

@@ -26,6 +26,7 @@ export class SentenceControls {
     const attributes = {
       type: "text",
       "aria-label": "sentence to translate",
+      placeholder: "a sentence; it stays in this page",
       autocomplete: "off",
       spellcheck: "false",
     };

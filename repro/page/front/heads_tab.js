@@ -38,7 +38,7 @@ export class HeadsTab {
     const { rows, sides } = this.linesOf(focus);
     if (!rows) return;
     const nats = reading.losses.get(focus);
-    this.caption.textContent = captionOf(focus, nats, state.off.includes(focus), sides.asks);
+    this.caption.textContent = captionOf(focus, nats, state.off.includes(focus));
     this.facts.textContent = factsOf(focus, app.model, rows);
     if (this.drawn === rows) return;
     this.drawn = rows;

@@ -1,10 +1,11 @@
 // A page inside a page: what a frame in a notebook takes from the page around it, and gives it.
 
+const WANTS_DARK = matchMedia("(prefers-color-scheme: dark)");
 const LATER = 600; // milliseconds; a notebook changes its colours a little after its theme
 
 /** Whether the page around this frame is dark; that of nobody else is as the browser wants it. */
 function isDark() {
-  if (parent === window) return matchMedia("(prefers-color-scheme: dark)").matches;
+  if (parent === window) return WANTS_DARK.matches;
   try {
     for (const node of [parent.document.body, parent.document.documentElement]) {
       const [red, green, blue, cover = 1] = parent
@@ -14,15 +15,16 @@ function isDark() {
       if (cover) return 0.3 * red + 0.6 * green + 0.1 * blue < 128;
     }
   } catch {
-    return matchMedia("(prefers-color-scheme: dark)").matches; // a page of another origin
+    return WANTS_DARK.matches; // a page of another origin
   }
   return false; // nothing is painted: paper is white
 }
 
-/** Call `set("dark" or "light")` now, and whenever the page around this frame changes. */
+/** Call `set("dark" or "light")` now, and whenever the browser or the page around changes. */
 export function followTheme(set) {
   const tell = () => set(isDark() ? "dark" : "light");
   tell();
+  WANTS_DARK.addEventListener("change", tell);
   if (parent === window) return;
   try {
     const watcher = new MutationObserver(() => {

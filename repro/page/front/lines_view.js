@@ -5,11 +5,11 @@ import { add, svg } from "./dom.js";
 const FAINTEST = 0.03; // weights below are not drawn
 const HEIGHT = 120;
 
-/** Return what is above, what is below, and how words count, of a head's site. */
+/** Return the words above and below the lines of a head's site. */
 export function sidesOf(site, { source, target, written }) {
-  if (site === "encoder_self") return { above: source, below: source, asks: "is read" };
-  if (site === "decoder_self") return { above: target, below: written, asks: "is written" };
-  return { above: source, below: written, asks: "is written" };
+  if (site === "encoder_self") return { above: source, below: source };
+  if (site === "decoder_self") return { above: target, below: written };
+  return { above: source, below: written };
 }
 
 export class LinesView {

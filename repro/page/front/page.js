@@ -24,6 +24,8 @@ export function start(source, start = {}) {
     style: textOf("style"),
     keepsAddress: !isWithin,
   });
+  const header = document.querySelector("header");
+  if (header) header.hidden = parent !== window; // the page around a frame has its own
   const button = document.getElementById("theme");
   const set = (name) => {
     document.documentElement.dataset.theme = name;

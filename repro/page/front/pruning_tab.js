@@ -120,7 +120,8 @@ export class PruningTab {
     this.stored.replaceChildren(...curve(title, lines, 100, "heads left, in percent", "BLEU"));
     const text =
       `Each dot is a model trained on while gates shut its heads: ${series.length} seeds ` +
-      `of a model with ${series[0].heads} heads. Training adapts to what is lost; a slider cannot.`;
+      `of a model of generated sentences with ${series[0].heads} heads. Training adapts to what ` +
+      "is lost; a slider cannot.";
     add(this.stored, "figcaption", "rp-caption", text);
   }
 }

@@ -35,9 +35,9 @@ export function statusOf({ off, replaced, open, measured }, message, found) {
 /**
  * Return what is said of the head in focus; `nats`: what the sentence loses without it, if known.
  */
-export function captionOf(key, nats, isOff, asks) {
+export function captionOf(key, nats, isOff) {
   const needed = nats === undefined ? "." : `: ${costOf(nats)}`;
-  const where = `Below, the words as each ${asks}; above, where the head looks.`;
+  const where = "Lines lead from each word up to where the head looks.";
   return `${headName(headOf(key))}${isOff ? " (off)" : ""}${needed} ${where}`;
 }
 
@@ -47,5 +47,5 @@ function costOf(nats) {
   const factor = Math.exp(nats);
   const times = factor < 10 ? factor.toFixed(1) : Math.round(factor).toLocaleString("en");
   const cost = `${times} times less likely (${nats.toFixed(1)} nats)`;
-  return `without it alone, this translation is ${cost}.`;
+  return `without it, this translation is ${cost}.`;
 }
