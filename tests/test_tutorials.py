@@ -177,7 +177,7 @@ def test_what_is_right_but_of_another_kind_is_said_to_be():
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (lambda vector, factor: None, "returns nothing; is there a `return`?"),
+        (lambda vector, factor: None, "returns nothing; does every way"),
         (lambda vector, factor: vector + factor, "You added."),
         (lambda vector, factor: vector, "not right yet. Hint: Think of the sum."),
         (lambda vector, factor: (vector * factor)[None], "yours = tensor of shape (1, 2)"),
