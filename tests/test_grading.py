@@ -79,7 +79,7 @@ def test_a_notebook_is_named_by_its_folder_and_formulas_are_text(tmp_path):
     for name in ("ann/hw.ipynb", "bob/a.ipynb", "bob/b.ipynb", "eve.ipynb", "eve/a.ipynb"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         write_notebook(tmp_path / name, [])
-    assert list(find_submissions(tmp_path)) == ["ann", "bob/a", "bob/b", "eve", "eve/a"]
+    assert list(find_submissions(tmp_path)) == ["ann", "bob/a", "bob/b", "eve/a", "eve"]
     assert _plain("=1+1") == "'=1+1" and _plain("ann") == "ann" and _plain(-1) == -1
 
 
