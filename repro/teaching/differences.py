@@ -54,8 +54,9 @@ def wrong_factor(found: Any, expected: Any) -> str | None:
     both = isinstance(found, torch.Tensor) and isinstance(expected, torch.Tensor)
     if not both or found.shape != expected.shape or expected.dtype == torch.bool:
         return None
-    wanted = expected.double()
-    yours = found.double()
+    if found.is_meta or found.is_complex() or found.layout != torch.strided:
+        return None
+    wanted, yours = expected.detach().double(), found.detach().double()
     if (wanted != 0).sum() < 2 or not yours.any():
         return None
     factor = ((yours * wanted).sum() / wanted.square().sum()).item()
