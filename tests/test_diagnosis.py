@@ -72,6 +72,13 @@ def test_the_first_wrong_entry_is_told_and_not_the_first_entry(shares):
     assert "[0, 0]: yours True, expected False" in said and "[[False  True]" in said
 
 
+def test_a_wrong_factor_is_told_and_an_unusual_error_comes_with_what_to_do(shares):
+    assert shares.diagnose(lambda rows: 2 * rows / rows.sum(-1, keepdim=True)).text.startswith(
+        "every number is 2 times what it should be"
+    )
+    assert shares.problem(lambda rows: next(iter([]))).startswith("Python cannot do what this")
+
+
 def test_an_answer_made_for_the_visible_cases_fails_and_the_hidden_one_is_not_shown(shares):
     diagnosis = shares.diagnose(lambda rows: rows / 4)
     assert diagnosis.name == "hidden_case" and "Hint: What is the sum?" in diagnosis.text

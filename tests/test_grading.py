@@ -15,9 +15,10 @@ from test_tutorials import ROOT
 from repro.cli.teaching import _plain, grade
 from repro.errors import InputError
 from repro.teaching import limits
-from repro.teaching.grading import find_submissions
+from repro.teaching.grading import _Student, find_submissions, without_notebook
+from repro.teaching.grading import grade as grade_one
 from repro.teaching.handout import handout_zip
-from repro.teaching.lessons import load_lesson
+from repro.teaching.lessons import load_lesson, own_cells
 from repro.teaching.nbgrader import write_assignment
 from repro.teaching.wire import pack, unpack
 
@@ -26,7 +27,7 @@ EXPECTED = {
     "deletes": ("4", ""),
     "empty": ("0", "scaled_scores: not_defined"),
     "endless": ("2", "scaled_scores: too_long"),
-    "other_kernel": ("0", "scaled_scores: unreadable"),
+    "other_kernel": ("4", ""),
     "prints": ("4", ""),
     "raises": ("2", "scaled_scores: stops:RuntimeError"),
     "reads": ("3", "scaled_scores: copied"),
@@ -70,16 +71,52 @@ def test_nothing_leaves_its_folder(graded):
     folder, printed = graded
     assert sorted(path.name for path in folder.iterdir()) == ["points.csv", "submissions", "target"]
     assert [path.name for path in (folder / "target").iterdir()] == ["kept.txt"]
-    for refused in ("solution.ipynb", "shutil.rmtree", "socket."):
+    for refused in ("solution.ipynb", "shutil.rmtree", "socket.", "saved with a kernel of r"):
         assert refused in printed
 
 
 def test_a_notebook_is_named_by_its_folder_and_formulas_are_text(tmp_path):
-    for name in ("ann/hw.ipynb", "bob/a.ipynb", "bob/b.ipynb", "eve.ipynb"):
+    for name in ("ann/hw.ipynb", "bob/a.ipynb", "bob/b.ipynb", "eve.ipynb", "eve/a.ipynb"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         write_notebook(tmp_path / name, [])
-    assert list(find_submissions(tmp_path)) == ["ann", "bob/a", "bob/b", "eve"]
+    assert list(find_submissions(tmp_path)) == ["ann", "bob/a", "bob/b", "eve/a", "eve"]
     assert _plain("=1+1") == "'=1+1" and _plain("ann") == "ann" and _plain(-1) == -1
+
+
+def test_what_holds_no_notebook_is_named(tmp_path):
+    write_notebook(tmp_path / "ann.ipynb", [])
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob" / "answer.py").write_text("")
+    (tmp_path / "points.csv").write_text("")
+    assert without_notebook(tmp_path) == ["bob"]
+
+
+def test_only_imports_that_a_student_uses_run_again():
+    def cell(source, **metadata):
+        return {"cell_type": "code", "source": source, "metadata": metadata}
+
+    imports = cell("import math, check\nimport torch as t")
+    mine = cell("def f(x):\n    return t.ones(x)")
+    handed_out = {"cells": [imports, cell("x", tags=["exercise"])]}
+    ran = own_cells({"cells": [imports, mine]}, handed_out)
+    assert ran == ["import torch as t", mine["source"]]
+
+
+def test_a_notebook_that_waits_is_ended_by_the_clock(tmp_path):
+    path = tmp_path / "waits.ipynb"
+    write_notebook(path, ["import time\ntime.sleep(1000)"])
+    found = grade_one("waits", path, load_lesson("01"), limits.Limits(seconds=0.5))
+    assert {one.name for one in found.diagnoses.values()} == {"too_long"}
+    assert "after 2 seconds" in str(found.diagnoses["scaled_scores"])
+
+
+def test_a_definition_is_not_run_on_what_would_keep_the_grader_busy(tmp_path):
+    student = _Student([], tmp_path, load_lesson("02"), limits.Limits())
+    for case in ((10**6, 3, 0.0), (3, 10**6, 0.0)):
+        asked = {"definition": "gaussian_weights", "case": pack(case)}
+        assert "small" in student._definition(asked)["refused"]
+    asked = {"definition": "gaussian_weights", "case": pack((3, 3, 0.0))}
+    assert unpack(student._definition(asked)["value"]).shape == (3, 3)
 
 
 def test_a_folder_without_notebooks_and_a_limit_of_zero_are_refused(tmp_path):

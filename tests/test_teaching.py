@@ -45,6 +45,10 @@ def test_the_right_options_are_spread_and_each_is_scored_in_every_format(quiz):
         fractions = [answer.get("fraction") for answer in question.findall("answer")]
         assert fractions.index("100") == place and fractions.count("0") == 3
         assert question.findtext("questiontext/text") == item.question
+        feedback = [answer.findtext("feedback/text") for answer in question.findall("answer")]
+        assert feedback[place] == "Right." and all(
+            mistake in told for (mistake, _), told in zip(item.options(), feedback, strict=True)
+        )
     key = re.findall(r"^\| \d+ \| (\w) \|", sheet(title, items).decode(), re.M)
     assert [LETTERS.index(letter) for letter in key] == places
 

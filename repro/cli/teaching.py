@@ -93,7 +93,13 @@ def grade(
         check_plain(table)
         check_ours(table)
         check_writable(table.parent)
-    from repro.teaching.grading import find_lesson, find_submissions, grade_all, summarize
+    from repro.teaching.grading import (
+        find_lesson,
+        find_submissions,
+        grade_all,
+        summarize,
+        without_notebook,
+    )
     from repro.teaching.lessons import load_lesson
     from repro.teaching.limits import Limits, unguarded
 
@@ -105,15 +111,17 @@ def grade(
             "code is. Grade notebooks that you trust, or on a Linux that has Landlock.",
             err=True,
         )
+    if ignored := without_notebook(submissions):
+        click.echo(f"note: no notebook, so not graded: {', '.join(ignored)}", err=True)
     graded = grade_all(paths, lesson, Limits(seconds, megabytes), jobs)
     if table is not None:
         write_atomic(table, _as_csv(graded, list(lesson.exercises)).encode())
     click.echo(f"tutorial {lesson.folder.name}: {len(graded)} submissions")
+    width = min(40, max(len(one.name) for one in graded))
     for one in graded:
+        points = f"{one.points} of {len(lesson.exercises)}"
         note = f"  [{one.note}]" if one.note else ""
-        click.echo(
-            f"{one.name:24} {one.points} of {len(lesson.exercises)}  {one.first_mistake}{note}"
-        )
+        click.echo(f"{one.name:{width}}  {points}  {one.first_mistake}{note}".rstrip())
     click.echo()
     click.echo("\n".join(summarize(graded, lesson)))
 

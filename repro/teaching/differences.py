@@ -49,6 +49,25 @@ def wrong_shape_only(found: Any, expected: Any) -> str | None:
     return None
 
 
+def wrong_factor(found: Any, expected: Any) -> str | None:
+    """Say that every number is wrong by the same factor; None if that is not so."""
+    both = isinstance(found, torch.Tensor) and isinstance(expected, torch.Tensor)
+    if not both or found.shape != expected.shape or expected.dtype == torch.bool:
+        return None
+    if found.is_meta or found.is_complex() or found.layout != torch.strided:
+        return None
+    wanted, yours = expected.detach().double(), found.detach().double()
+    if (wanted != 0).sum() < 2 or not yours.any():
+        return None
+    factor = ((yours * wanted).sum() / wanted.square().sum()).item()
+    if not equal(yours, factor * wanted):
+        return None
+    return (
+        f"every number is {factor:.4g} times what it should be: does a division or a factor "
+        "lack, is it one too many, or of the wrong size?"
+    )
+
+
 def difference_in_kind(found: Any, expected: Any) -> str | None:
     """Return how an answer differs apart from its numbers; None if it does not.
 

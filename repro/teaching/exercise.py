@@ -16,6 +16,7 @@ from repro.teaching.differences import (
     difference_in_kind,
     first_wrong_entry,
     other_kind,
+    wrong_factor,
     wrong_shape_only,
 )
 from repro.teaching.observing import TOO_LONG, Outcome, gradients, observe
@@ -40,6 +41,7 @@ COPIED = (
     "the numbers are right, but the definition or the package made them, and not your function; "
     "write it yourself (the definition of an earlier exercise may be called)"
 )
+NOTHING = "returns nothing; does every way through it end in a `return`?"
 HIDDEN = (
     "right in the cases that you see, but not in a hidden one; does it hold for other sizes, other "
     "signs, and fractions?"
@@ -167,7 +169,7 @@ class Exercise:
         given = copy.deepcopy(case)
         expected, found = self.definition(*given), outcome.value
         if found is None:
-            return Diagnosis("returns_nothing", "returns nothing; is there a `return`?")
+            return Diagnosis("returns_nothing", NOTHING)
         if equal(found, expected):
             return _if_right(outcome, expected, gradients(expected, given))
         if said := other_kind(found, expected):
@@ -182,6 +184,8 @@ class Exercise:
             diagnosis = Diagnosis("nearly", NEARLY)
         if diagnosis is None and (said := wrong_shape_only(found, expected)):
             diagnosis = Diagnosis("wrong_shape", said)
+        if diagnosis is None and (said := wrong_factor(found, expected)):
+            diagnosis = Diagnosis("wrong_factor", f"{said}{self._first_hint()}")
         if diagnosis is None:
             unlike = difference_in_kind(found, expected)
             said = f"not right yet{f': {unlike}' if unlike else ''}.{self._first_hint(' ')}"

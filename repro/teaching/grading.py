@@ -2,11 +2,13 @@
 here."""
 
 import copy
+import math
 import multiprocessing
 import os
 import shutil
 import signal
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -23,6 +25,7 @@ from repro.teaching.lessons import (
     Lesson,
     code_cells,
     functions_of,
+    language_of,
     lesson_folders,
     load_lesson,
     own_cells,
@@ -35,6 +38,7 @@ from repro.teaching.wire import from_line, pack, to_line, unpack, unpack_outcome
 CALL_SECONDS = 2.0  # of the processor
 WAITING = 4  # a busy machine may take this much longer on the clock
 LONGEST_MESSAGE = 20_000_000  # bytes
+LARGEST_SIZE, LARGEST_TENSOR = 200, 10_000  # that a definition is called with
 ENDED = "Ended"
 
 
@@ -79,14 +83,23 @@ def find_submissions(folder: Path) -> dict[str, Path]:
     )
     if not paths:
         raise InputError(str(folder), "holds no notebook", "put the submissions there, as .ipynb")
-    names = [path.relative_to(folder).parts[0] for path in paths]
+    names = [path.relative_to(folder).parts[0].removesuffix(".ipynb") for path in paths]
     alone = Counter(names)
     return {
-        name.removesuffix(".ipynb")
-        if alone[name] == 1
-        else str(path.relative_to(folder).with_suffix("")): path
+        name if alone[name] == 1 else str(path.relative_to(folder).with_suffix("")): path
         for name, path in zip(names, paths, strict=True)
     }
+
+
+def without_notebook(folder: Path) -> list[str]:
+    """Return the names of what was handed in without a notebook: a program, a picture, a folder."""
+    return [
+        path.name
+        for path in sorted(folder.iterdir())
+        if not path.name.startswith(".")
+        and path.suffix not in (".ipynb", ".csv")
+        and not any(path.rglob("*.ipynb"))
+    ]
 
 
 def find_lesson(paths: Sequence[Path]) -> Lesson:
@@ -98,7 +111,7 @@ def find_lesson(paths: Sequence[Path]) -> Lesson:
     counts: Counter[str] = Counter()
     lessons = {number: load_lesson(number) for number in lesson_folders()}
     for path in paths:
-        with suppress(InputError, DamagedFileError):
+        with suppress(DamagedFileError):
             defined = {f for cell in code_cells(read_notebook(path)) for f in functions_of(cell)}
             shared = {n: len(defined & set(one.exercises)) for n, one in lessons.items()}
             best = max(shared, key=lambda number: shared[number])
@@ -118,17 +131,19 @@ def grade(name: str, path: Path, lesson: Lesson, limits: Limits) -> Graded:
     """Grade one submission. Nothing that is in it raises here."""
     try:
         notebook = read_notebook(path)
-    except (InputError, DamagedFileError) as error:
+    except DamagedFileError as error:
         unread = Diagnosis("unreadable", f"{error.what}. {error.fix[:1].upper()}{error.fix[1:]}")
         return Graded(name, dict.fromkeys(lesson.exercises, unread), error.what)
     cells = own_cells(notebook, read_notebook(lesson.folder / "exercise.ipynb"))
+    language = language_of(notebook)
+    notes = [] if language == "python" else [f"saved with a kernel of {language}; run as Python"]
     with tempfile.TemporaryDirectory(prefix="repro-grade-", ignore_cleanup_errors=True) as folder:
         student = _Student(cells, Path(folder), lesson, limits)
         try:
             diagnoses = {task: student.judge(task) for task in lesson.exercises}
         finally:
             student.stop()
-    return Graded(name, diagnoses, "; ".join(student.refused))
+    return Graded(name, diagnoses, "; ".join(notes + student.refused))
 
 
 @dataclass
@@ -142,7 +157,8 @@ class _Student:
     refused: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.deadline = time.monotonic() + WAITING * self.limits.seconds
+        self.seconds = WAITING * self.limits.seconds
+        self.deadline = float("inf")  # the clock starts when the first process is ready
         self.process: Any = None
         self.called, self.copied = "", False  # the function that is being judged
 
@@ -168,22 +184,30 @@ class _Student:
         return diagnosis
 
     def _call(self, name: str, case: tuple) -> Outcome:
-        """Call a function of the student; the process may die of it."""
+        """Call a function of the student; the process may die of it, or be ended."""
         try:
             if self.process is None:
                 self._start()
             self.called = name
             call = {"call": name, "case": pack(case), "seconds": CALL_SECONDS}
             return unpack_outcome(self._ask(call)["outcome"])
-        except TimeoutError:
-            self.stop()
-            return Outcome(stop=Stop(TOO_LONG, f"{self.limits.seconds:g}"))
         except (EOFError, OSError, ValueError, KeyError):
             self.stop()
-            return Outcome(stop=Stop(ENDED, "the process ended: out of memory, or it left Python"))
+            if time.monotonic() < self.deadline:
+                return Outcome(
+                    stop=Stop(ENDED, "the process ended: out of memory, or it left Python")
+                )
+            return Outcome(stop=Stop(TOO_LONG, f"{self.seconds:g}"))
 
     def _start(self) -> None:
-        """Start the process, and run the cells in it."""
+        """Start the process, and run the cells in it.
+
+        Raises:
+            TimeoutError: the time of this submission is over.
+            EOFError, OSError: the process has died.
+        """
+        if time.monotonic() >= self.deadline:
+            raise TimeoutError
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([serve.__module__])
         self.pipe, theirs = context.Pipe()
@@ -195,19 +219,21 @@ class _Student:
         self.process.start()
         theirs.close()
         self.called = ""
+        self.pipe.recv_bytes(LONGEST_MESSAGE)  # ready: what came before was no work of the student
+        self.deadline = min(self.deadline, time.monotonic() + self.seconds)
+        self.end = threading.Timer(self.deadline - time.monotonic(), self.process.kill)
+        self.end.daemon = True
+        self.end.start()
         self._ask({"cells": self.cells})
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Send a message, answer what the student's code asks for, and return the reply.
 
         Raises:
-            TimeoutError: the time of this submission is over.
-            EOFError, OSError: the process has died.
+            EOFError, OSError: the process has died, or its time was over.
         """
         self.pipe.send_bytes(to_line(message))
         while True:
-            if not self.pipe.poll(max(0.0, self.deadline - time.monotonic())):
-                raise TimeoutError
             reply = from_line(self.pipe.recv_bytes(LONGEST_MESSAGE))
             if "definition" not in reply:
                 self.refused = [str(text)[:200] for text in reply.get("refused", [])][:5]
@@ -224,7 +250,10 @@ class _Student:
             return {"refused": "the definition is no answer of your own"}
         definition: Callable[..., Any] = task.definition
         try:
-            return {"value": pack(definition(*copy.deepcopy(unpack(asked["case"]))))}
+            case = unpack(asked["case"])
+            if not all(map(_is_small, case)):  # it runs here, where nothing stops it
+                return {"refused": "a definition takes small arguments only"}
+            return {"value": pack(definition(*copy.deepcopy(case)))}
         # the student's arguments may be anything
         except Exception as error:
             return {"refused": f"{type(error).__name__}: {error}"[:200]}
@@ -233,6 +262,7 @@ class _Student:
         """End the process and all that it may have started."""
         if self.process is None:
             return
+        self.end.cancel()
         self.pipe.close()
         with suppress(ProcessLookupError, PermissionError):
             if os.getpgid(self.process.pid) == self.process.pid:
@@ -240,6 +270,17 @@ class _Student:
         self.process.kill()
         self.process.join()
         self.process = None
+
+
+def _is_small(argument: Any) -> bool:
+    """Whether a definition, written with loops, is done with an argument at once."""
+    if isinstance(argument, (list, tuple)):
+        return len(argument) <= LARGEST_SIZE and all(
+            _is_small(part) for part in argument if not isinstance(part, int)
+        )
+    if isinstance(argument, int):
+        return abs(argument) <= LARGEST_SIZE
+    return not hasattr(argument, "shape") or math.prod(argument.shape) <= LARGEST_TENSOR
 
 
 def summarize(graded: Sequence[Graded], lesson: Lesson) -> list[str]:

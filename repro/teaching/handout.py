@@ -29,12 +29,16 @@ exec(compile(zlib.decompress(Path(__file__).with_name("check.bin").read_bytes())
 '''
 START = """# {title}
 
-1. Install Python 3.11 or newer, then in this folder: `pip install -r requirements.txt`
-   (a build of torch for CPUs is enough, and smaller).
-2. `jupyter lab exercise.ipynb`
-3. Write each function, and run the cell with `check` below it. `check.NAME.hint()` gives one hint
+1. Install Python 3.11 or newer. On Windows work inside WSL.
+2. Open a terminal in this folder, and make an environment of its own:
+   `python3 -m venv .venv`, then `. .venv/bin/activate`
+3. On Linux: `pip install torch --index-url https://download.pytorch.org/whl/cpu`. Without this
+   line you get libraries for a GPU, several gigabytes of them.
+4. `pip install -r requirements.txt`. This takes some minutes and a network, once.
+5. `jupyter lab exercise.ipynb`
+6. Write each function, and run the cell with `check` below it. `check.NAME.hint()` gives one hint
    after another.
-4. Hand in `exercise.ipynb`.
+7. Hand in `exercise.ipynb`.
 
 Everything runs off-line. Nothing is sent anywhere.
 """

@@ -14,7 +14,10 @@ from signal import ITIMER_PROF
 from types import ModuleType
 from typing import Any
 
-import numpy as np  # imported once, before the process of each student is forked
+# Imported once, before the process of each student is forked. The last one lists the fonts by
+# another program, which a student's process may not start.
+import matplotlib.font_manager  # noqa: F401
+import numpy as np
 import torch
 
 import repro
@@ -34,6 +37,7 @@ def serve(grader: Connection, folder: Path, limits: Limits) -> None:
     refused = confine(folder, readable, limits)
     student = _Notebook(grader)
     try:
+        grader.send_bytes(to_line({"ready": True}))
         while True:
             message = from_line(grader.recv_bytes())
             if "cells" in message:

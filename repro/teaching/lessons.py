@@ -69,27 +69,25 @@ def read_notebook(path: Path) -> dict[str, Any]:
 
     Raises:
         DamagedFileError: it is not a notebook, or a very large one.
-        InputError: it is not written in Python.
     """
     where, again = path.name, "hand in the notebook again, as Jupyter saves it"
     if path.stat().st_size > LARGEST:
         raise DamagedFileError(where, f"has more than {LARGEST // 10**6} MB", "clear its outputs")
     try:
         notebook = json.loads(path.read_bytes())
-        language = _language(notebook["metadata"])
+        language_of(notebook)
         for cell in notebook["cells"]:
             source = cell["source"]
             cell["source"] = source if isinstance(source, str) else "".join(source)
             cell["cell_type"], cell["metadata"] = str(cell["cell_type"]), dict(cell["metadata"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise DamagedFileError(where, "is not a notebook", again) from None
-    if language != "python":
-        raise InputError(where, f"is a notebook of {language}", "choose the kernel Python 3")
     return notebook
 
 
-def _language(metadata: dict[str, Any]) -> str:
-    """Return the language of a notebook; Python if it says nothing."""
+def language_of(notebook: dict[str, Any]) -> str:
+    """Return the language of a notebook's kernel; Python if it says nothing."""
+    metadata = notebook["metadata"]
     kernel, info = metadata.get("kernelspec") or {}, metadata.get("language_info") or {}
     return str(kernel.get("language") or info.get("name") or "python").lower()[:40]
 
@@ -106,11 +104,16 @@ def code_cells(notebook: dict[str, Any]) -> list[str]:
 def own_cells(notebook: dict[str, Any], handed_out: dict[str, Any]) -> list[str]:
     """Return what has to run for a student's functions.
 
-    That is every cell that the student wrote or changed; of the others, the imports.
+    That is every cell that the student wrote or changed; of the others, the imports of names that
+    these use.
     """
     asked = [cell for cell in handed_out["cells"] if "exercise" not in tags_of(cell)]
     unchanged = {cell["source"].strip() for cell in asked}
-    return [_imports(cell) if cell.strip() in unchanged else cell for cell in code_cells(notebook)]
+    cells = code_cells(notebook)
+    used = {
+        word for cell in cells if cell.strip() not in unchanged for word in re.findall(r"\w+", cell)
+    }
+    return [_imports(cell, used) if cell.strip() in unchanged else cell for cell in cells]
 
 
 def tags_of(cell: dict[str, Any]) -> list[str]:
@@ -118,12 +121,17 @@ def tags_of(cell: dict[str, Any]) -> list[str]:
     return cell["metadata"].get("tags", [])
 
 
-def _imports(cell: str) -> str:
-    """Return the import statements of a cell."""
+def _imports(cell: str, used: set[str]) -> str:
+    """Return the imports of a cell that make one of the names."""
+    kept = []
     with suppress(SyntaxError):
-        nodes = [n for n in ast.parse(cell).body if isinstance(n, (ast.Import, ast.ImportFrom))]
-        return "\n".join(ast.unparse(node) for node in nodes)
-    return ""
+        for node in ast.parse(cell).body:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                names = [a for a in node.names if (a.asname or a.name.partition(".")[0]) in used]
+                if names:
+                    node.names = names
+                    kept.append(ast.unparse(node))
+    return "\n".join(kept)
 
 
 def functions_of(cell: str) -> list[str]:

@@ -35,6 +35,7 @@ WRITING = (
     "os.utime", "os.setxattr", "os.removexattr", "shutil.rmtree", "shutil.move", "tempfile.mk",
 )  # fmt: skip
 READING = ("os.listdir", "os.scandir", "os.chdir", "os.walk", "glob.glob")
+QUIET = ("os.listdir", "os.scandir")  # importing looks into folders that it need not see
 
 
 @dataclass
@@ -170,8 +171,7 @@ def _refuse_in_python(folder: Path, readable: Sequence[Path], refused: list[str]
 
     def refuse(event: str, what: Any) -> None:
         text = f"{event} {what}"[:200].strip()
-        # importing looks into folders that it need not see
-        if len(refused) < MOST_REFUSALS and not event.startswith(READING):
+        if len(refused) < MOST_REFUSALS and not event.startswith(QUIET):
             refused.append(text)
         raise PermissionError(f"refused while grading: {text}")
 

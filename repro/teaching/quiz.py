@@ -1,15 +1,19 @@
 """Write the quiz of `docs/teaching/quiz.toml` for Moodle, as QTI, and as a sheet to print."""
 
+import inspect
 import random
 import tempfile
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
 import repro
 from repro.errors import GET_PROJECT, MachineError
+from repro.teaching.exercise import Exercise
+from repro.teaching.lessons import load_lesson
 
 SOURCE = Path(repro.__file__).parents[1] / "docs" / "teaching" / "quiz.toml"
 LETTERS = "abcd"
@@ -74,9 +78,24 @@ def moodle_xml(title: str, items: list[Item]) -> bytes:
             answer = ElementTree.SubElement(question, "answer", fraction=fraction)
             answer.set("format", "plain_text")
             ElementTree.SubElement(answer, "text").text = option
-            _text(answer, "feedback", mistake, format="plain_text")
+            _text(answer, "feedback", _explained(mistake) or "Right.", format="plain_text")
     ElementTree.indent(quiz)
     return ElementTree.tostring(quiz, encoding="utf-8", xml_declaration=True)
+
+
+def _explained(mistake: str) -> str:
+    """Return what the check of a tutorial says of a mistake; nothing for the right option."""
+    if not mistake:
+        return ""
+    number, task, name = mistake.split(".")
+    functions = _exercises(number)[task].mistakes
+    text = next(inspect.getdoc(one) or "" for one in functions if one.__name__ == name)
+    return f"{' '.join(text.split())} ({mistake})"
+
+
+@cache
+def _exercises(number: str) -> dict[str, Exercise]:
+    return load_lesson(number).exercises
 
 
 def _text(parent: ElementTree.Element, tag: str, text: str, **attributes: str) -> None:

@@ -47,7 +47,7 @@ EXPLANATIONS = {
         "Whole numbers, truth values and fractions do not mix here. Make them fractions first: "
         "`x.float()`; for a mask, `x.bool()`."
     ),
-    r"tensors used as (indices|indexes)|must be long|indices must be integers|"
+    r"tensors used as (indices|indexes)|must be long|(slice|tuple|string) indices must be integers|"
     r"object cannot be interpreted as an integer|slice indices": (
         "A place or a size must be a whole number. `/` makes a fraction of whole numbers; `//` "
         "and `int` do not, and `x.long()` makes places of a tensor."
@@ -75,6 +75,24 @@ EXPLANATIONS = {
         "without `return` gives None."
     ),
     r"AttributeError": "The object has no such name. Is it misspelled, or of another library?",
+    r"'(int|float)' object is not (iterable|subscriptable)|type '(int|float)' has no len": (
+        "This is one number, not a row of them. To go through 0, 1, 2, ... write `range(n)`; to "
+        "have them as a tensor, `torch.arange(n)`."
+    ),
+    r"step must be greater than zero": (
+        "A tensor cannot be read backwards with `[::-1]`. `x.flip(0)` turns the first axis round."
+    ),
+    r"must be tuple of ints": (
+        "Here a shape is wanted, not a number: `(n,)` or `[n]`, even for a single axis."
+    ),
+    r"stack expects each tensor to be equal size": (
+        "`torch.stack` puts tensors of one shape on each other, and these differ. `torch.cat` puts "
+        "them one after another; a sum over a Python list needs neither."
+    ),
+    r"only integer scalar arrays can be converted|list indices must be integers": (
+        "A Python list takes one whole number as its index. An array or a tensor takes many: "
+        "`np.asarray(x)[indices]`."
+    ),
     r"unsupported operand": (
         "These two kinds do not go together. Is one of them None, a list, or a text? "
         "`torch.tensor(...)` makes a tensor of a list."
@@ -96,6 +114,12 @@ EXPLANATIONS = {
 }
 
 
+UNUSUAL = (
+    "Python cannot do what this line asks for. Call the function in a cell of its own with the "
+    "arguments below, and print the type and the shape of each part of the line."
+)
+
+
 def not_written(stop: Stop, name: str) -> str | None:
     """Name the function that is not written yet; None for another stop.
 
@@ -114,8 +138,7 @@ def describe(stop: Stop) -> str:
     if stop.kind == TOO_LONG:
         return f"still runs{place} after {stop.message} seconds; does every loop end?"
     said = f"stops{place} with {stop.kind}: {stop.message}"
-    explanation = explain(stop)
-    return f"{explanation}\n{said}" if explanation else said
+    return f"{explain(stop) or UNUSUAL}\n{said}"
 
 
 def explain(stop: Stop) -> str | None:

@@ -62,6 +62,20 @@ def number_of_keys_itself(query, key):
 
 
 @scaled_scores.mistake
+def root_of_all_numbers(query, key):
+    """You divided by the root of how many numbers all queries have together. Added up in a product
+    are those of one query: the root of `query.shape[-1]`."""
+    return query @ key.T / math.sqrt(query.numel())
+
+
+@scaled_scores.mistake
+def cosine(query, key):
+    """These are cosines: you divided by the lengths of the vectors. Attention divides by the root
+    of the width, so that long vectors still speak louder."""
+    return (query / query.norm(dim=-1, keepdim=True)) @ (key / key.norm(dim=-1, keepdim=True)).T
+
+
+@scaled_scores.mistake
 def times_the_root(query, key):
     """You multiplied by the root of the width; the products are divided by it."""
     return query @ key.T * math.sqrt(query.shape[1])
@@ -381,6 +395,18 @@ def softmax_across_heads(query, key, value, num_heads, blocked):
     q, k, v = (split_heads.definition(x, num_heads) for x in (query, key, value))
     scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(blocked, -math.inf)
     return torch.cat(list(scores.softmax(dim=0).nan_to_num(0) @ v), dim=1)
+
+
+@multi_head.mistake
+def values_not_split(query, key, value, num_heads, blocked):
+    """Your heads read whole values, and you averaged what they found. Each reads its own part of
+    the values, and the parts are put side by side."""
+    q, k = (split_heads.definition(x, num_heads) for x in (query, key))
+    weights = [
+        masked_softmax.definition(scaled_scores.definition(*parts), blocked)
+        for parts in zip(q, k, strict=True)
+    ]
+    return torch.stack([read(one, value) for one in weights]).mean(dim=0)
 
 
 @multi_head.mistake

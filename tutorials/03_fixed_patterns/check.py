@@ -116,6 +116,13 @@ def farthest_most(length):
 
 
 @left_context.mistake
+def cubes_of_the_distance(length):
+    """You cubed the distance from the query, so the far end of the context gets most. Cubed is the
+    place of the key, j + 1, counted from the start of the sentence."""
+    return sum_to_one(table(length, lambda i, j: (i - j) ** 3 if j <= i - 2 else 0))
+
+
+@left_context.mistake
 def not_divided(length):
     """These are the cubes themselves; each row is still to be divided by its sum."""
     return table(length, lambda i, j: (j + 1) ** 3 if j <= i - 2 else 0)
@@ -232,7 +239,7 @@ def by_word(word_weights, words):
 
 
 @by_word.mistake
-def copied(word_weights, words):
+def not_shared(word_weights, words):
     """Every piece has the weight of its word, so a row that looks at a word of two pieces sums to
     more than one. Divide by the sum."""
     return table(len(words), lambda i, j: word_weights[words[i], words[j]])
@@ -242,14 +249,14 @@ def copied(word_weights, words):
 def empty_row_divided(word_weights, words):
     """A row without a target sums to 0, and 0 / 0 = nan. It stays a row of zeros, as with
     tokens."""
-    laid = copied(word_weights, words)
+    laid = not_shared(word_weights, words)
     return laid / laid.sum(dim=-1, keepdim=True)
 
 
 @by_word.mistake
 def first_piece_only(word_weights, words):
     """Only one piece of the word is looked at. All pieces of a word get the same."""
-    laid = copied(word_weights, words)
+    laid = not_shared(word_weights, words)
     return sum_to_one(
         table(len(words), lambda i, j: laid[i, j] if j == 0 or words[j] != words[j - 1] else 0)
     )
@@ -259,7 +266,7 @@ def first_piece_only(word_weights, words):
 def by_column(word_weights, words):
     """You divided by the sum of each column. A row is a query, and it is a query's weights that sum
     to one."""
-    return sum_to_one(copied(word_weights, words).T).T
+    return sum_to_one(not_shared(word_weights, words).T).T
 
 
 @by_word.mistake

@@ -50,6 +50,13 @@ def too_narrow(length, window):
 
 
 @local_mask.mistake
+def half_on_either_side(length, window):
+    """You took the window for the width of the whole neighbourhood and halved it. It reaches that
+    many tokens to the left and as many to the right."""
+    return mask(length, lambda i, j: abs(j - i) <= window // 2)
+
+
+@local_mask.mistake
 def one_side(length, window):
     """Your window reaches to the left only; a local head looks to both sides."""
     return mask(length, lambda i, j: i - window <= j <= i)

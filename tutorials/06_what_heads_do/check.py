@@ -344,6 +344,13 @@ def other_direction(weights, pairs):
 
 
 @relation_accuracy.mistake
+def other_direction_from_zeros(weights, pairs):
+    """You looked from the second word to the first, and `argmax` took a row of zeros for one that
+    points to word 0. Start from the first word of a pair; a row of zeros is a miss."""
+    return sum(1 for query, key in pairs if weights[key].argmax() == query) / len(pairs)
+
+
+@relation_accuracy.mistake
 def either_direction(weights, pairs):
     """You counted a pair if either word points to the other. The paper counts each direction by
     itself."""
