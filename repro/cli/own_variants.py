@@ -75,7 +75,7 @@ def check(variant: str) -> None:
         tried = [spec for spec in specs if is_defined(spec, site)]
         found = [fault for spec in tried for fault in broken_promises(spec, site)]
         faults += len(found)
-        said = f"{len(found)} faults" if found else "keeps every promise"
+        said = f"{len(found)} fault{'s' * (len(found) > 1)}" if found else "keeps every promise"
         click.echo(f"{site}: {said}, tried as {', '.join(tried)}")
         for fault in found:
             click.echo(f"  {fault}")
