@@ -90,7 +90,8 @@ def settings(part: str | None) -> None:
     """List every setting: what it does, its type, its default, and scales with another default.
 
     A PART is data, model or train, or one setting, such as train.warmup. Give settings as
-    KEY=VALUE to `repro train` and `repro run`, or in a scale of your own (my.toml).
+    KEY=VALUE to `repro train` and `repro run`, or in a scale of your own: a file such as my.toml
+    with a line for each, like train.warmup = 50, after base = "multi30k" for all the others.
 
     \b
       repro settings train
