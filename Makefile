@@ -26,7 +26,7 @@ EXTRA = $(LOCKED) requirements-$(1).lock
 endif
 
 .PHONY: demo test check-notebooks check-tutorials verify verify-corpora faults bare browser cluster nbgrader \
-	slides site badges install lock dist sbom lint notebooks bench clean clean-runs
+	exports slides site badges install lock dist sbom lint notebooks bench clean clean-runs
 
 demo: $(INSTALLED)
 	base=$$($(BIN)/repro train --scale smoke --system base | tail -n 1) && \
@@ -78,6 +78,12 @@ nbgrader:
 	$(PYTHON) -m venv .venv-nbgrader
 	.venv-nbgrader/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' nbgrader
 	.venv-nbgrader/bin/python -m pytest tests/test_nbgrader.py
+
+# Exported models, translated by the programs that they are for, in an environment of its own.
+exports:
+	$(PYTHON) -m venv .venv-exports
+	.venv-exports/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,export]' transformers
+	.venv-exports/bin/python -m pytest tests/test_exported_runs.py
 
 # Slides of the lesson and of the course, from the pages of the plans.
 slides: $(INSTALLED)
@@ -155,7 +161,7 @@ sbom: $(INSTALLED)
 
 # What can be made again in minutes. Trained runs are not of that kind: `make clean-runs` deletes them.
 clean:
-	rm -rf $(VENV) .venv-bench .venv-nbgrader build dist *.egg-info
+	rm -rf $(VENV) .venv-bench .venv-exports .venv-nbgrader build dist *.egg-info
 
 clean-runs:
 	rm -rf runs reports

@@ -11,7 +11,7 @@
     prune       pruning, cutting
     show        table, scores_table, means_table, costs_table, heads_table, layers_table
     measure     describe_origin, keep_freed_memory, write_json
-    export      save_ctranslate2, ctranslate2_spec
+    export      save_ctranslate2, ctranslate2_spec, save_huggingface
     teach       exercise
     errors      ReproError, InputError, MachineError
 
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from repro.runs import gallery
     from repro.runs.ctranslate2 import save_ctranslate2
     from repro.runs.ctranslate2 import spec_of as ctranslate2_spec
+    from repro.runs.huggingface import save_huggingface
     from repro.runs.machine import keep_freed_memory
     from repro.runs.models import load_model, load_translator
     from repro.runs.naming import run_name

@@ -17,8 +17,9 @@ def test_the_variant_of_the_page_is_one_file_and_one_line(tmp_path):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     page = (ROOT / "docs/adding-a-variant.md").read_text()
-    file, line = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    file, line, own = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (tmp_path / "repro/core/attention/nearness.py").write_text(file)
+    (tmp_path / "my.py").write_text(own)
     registry = tmp_path / "repro/core/attention/variants.py"
     text = registry.read_text()
     registry.write_text(text.replace("VARIANTS = {\n", "VARIANTS = {\n" + line))
@@ -53,6 +54,7 @@ def test_the_variant_of_the_page_is_one_file_and_one_line(tmp_path):
         assert report.count(f"nearness-{site}] PASSED") >= 10
     assert "nearness.py] PASSED" in report
     assert "Attention that fades with distance" in run("repro", "variants")
+    assert run("repro", "check", "my.py:alibi").count("keeps every promise") == 3
     for line in re.findall("^    (repro .*)$", page, re.MULTILINE):
         said = run(*shlex.split(line)).splitlines()
     seeds = [path.name for path in sorted((tmp_path / "runs").iterdir())]

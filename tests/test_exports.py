@@ -56,6 +56,7 @@ def test_a_paper_table_has_the_intervals_of_the_evidence(capsys, results):
     minus = [cell.replace("-", "$-$") for cell in cells]
     assert "hc-sa & " in text and all(cell in text for cell in minus)
     assert "minigerman test, en to de, at the scale smoke" in text
+    assert r"$\pm$ standard deviation over training seeds" in text
 
 
 def test_differences_are_within_a_direction_and_a_corpus():

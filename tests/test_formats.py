@@ -435,8 +435,8 @@ def test_the_cut_of_fairseq_is_read_with_its_words_put_together(tmp_path) -> Non
 
 
 def test_a_corpus_of_opus_is_cut_without_leaks(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("repro.data.catalogue.OPUS_DEV", 5)
-    monkeypatch.setattr("repro.data.catalogue.OPUS_TEST", 7)
+    name = "opensubtitles-en-ru"
+    monkeypatch.setitem(CORPORA, name, replace(CORPORA[name], held_out=(5, 7)))
     folder = tmp_path / "opensubtitles-en-ru"
     folder.mkdir()
     lines = {"en": [f"Take number {n}." for n in range(60)]}

@@ -290,7 +290,7 @@ def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, n
         root, tmp_path_factory.mktemp("results"), number=number, send=send
     ).splitlines()
     assert said == [
-        "3 runs to train, 0 to measure; time not known yet",
+        "3 runs to train, 0 to measure; no stored run tells how long",
         "stopping after this batch; a second request ends at once",
         "stopped; the same command goes on where the runs were",
     ]

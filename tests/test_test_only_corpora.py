@@ -7,11 +7,12 @@ from own_files import DE, EN, write, write_corpus
 from test_formats import SEGMENTS
 
 from repro.data import corpora
-from repro.data.catalogue import CORPORA, IWSLT14_TEST
+from repro.data.catalogue import CORPORA
 from repro.data.corpora import load_corpus, load_pairs
 from repro.errors import InputError, MachineError
 
 HIDDEN = "Donau\u00addampf\u00adschiff"  # as in newstest2014
+IWSLT14_SETS = CORPORA["iwslt14"].test_sets[1]
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def root(tmp_path, monkeypatch):
     for language, text in (("de", DE[6]), ("en", EN[6])):
         path = tmp_path / "tatoeba-test-de-en" / f"clean-against-2018-export.{language}"
         path.write_text(f"{text}\n")
-        for number, name in enumerate(IWSLT14_TEST):
+        for number, name in enumerate(IWSLT14_SETS):
             talks = "TEDX." if name.startswith("tedx") else "TED."
             file = f"IWSLT16.{talks}{name.removeprefix('tedx_')}.de-en.{language}.xml"
             (tmp_path / "ted-en-de" / file).write_text(SEGMENTS.format(f"{language} {number}"))
@@ -70,7 +71,7 @@ def no_hub(monkeypatch) -> None:
 def test_iwslt14_test_is_joined_in_the_usual_order(root, no_hub) -> None:
     corpus = load_corpus("iwslt14")
     parts = load_corpus("local-clean:" + str(root / "ted-en-de"), "de", "en")
-    wanted = [text for name in IWSLT14_TEST for text in parts.pairs(name, "de", "en")[1]]
+    wanted = [text for name in IWSLT14_SETS for text in parts.pairs(name, "de", "en")[1]]
     assert corpus.pairs("test", "de", "en")[1] == wanted and len(wanted) == 10
     assert list(corpus.splits) == ["test"] and "tst2010" in corpus.notes[0]
     with pytest.raises(InputError, match="no split 'train'. Fix: put its training files"):

@@ -75,7 +75,7 @@ def check(variant: str) -> None:
         tried = [spec for spec in specs if is_defined(spec, site)]
         found = [fault for spec in tried for fault in broken_promises(spec, site)]
         faults += len(found)
-        said = f"{len(found)} faults" if found else "keeps every promise"
+        said = f"{len(found)} fault{'s' * (len(found) > 1)}" if found else "keeps every promise"
         click.echo(f"{site}: {said}, tried as {', '.join(tried)}")
         for fault in found:
             click.echo(f"  {fault}")
@@ -90,7 +90,8 @@ def settings(part: str | None) -> None:
     """List every setting: what it does, its type, its default, and scales with another default.
 
     A PART is data, model or train, or one setting, such as train.warmup. Give settings as
-    KEY=VALUE to `repro train` and `repro run`, or in a scale of your own (my.toml).
+    KEY=VALUE to `repro train` and `repro run`, or in a scale of your own: a file such as my.toml
+    with a line for each, like train.warmup = 50, after base = "multi30k" for all the others.
 
     \b
       repro settings train

@@ -286,7 +286,9 @@ def _announce_work(missing: "Plan", known: "Iterable[Record]", jobs: int, result
         ending = f"{results} has it all; --results with a folder of your own trains it here"
     else:
         ending = (
-            f"training about {minutes:.0f} minutes" if minutes is not None else "time not known yet"
+            f"training about {minutes:.0f} minutes"
+            if minutes is not None
+            else "no stored run tells how long"
         )
     click.echo(f"{counts}; {ending}", err=True)
 

@@ -16,9 +16,10 @@ from repro.runs.run import Run, runs_root
 def runs(run: str | None, name: str | None, deletes: bool, yes: bool, as_json: bool) -> None:
     """List the runs in the folder of runs (REPRO_RUNS, default: runs), or show RUN alone.
 
+    A line has name, system, corpus, direction and seed; what differs from the scale; progress, dev
+    perplexity, BLEU by test set, size, and the last change.
+
     \b
-    A line has name, system, corpus, direction and seed; what differs from the
-    scale; progress, dev perplexity, BLEU by test set, size, and the last change.
       repro runs
       repro runs base --name first
       repro runs first --json

@@ -112,7 +112,9 @@ def _print_table(
     evidence = Evidence(scale, load_records(folder, None, corpora), split)
     frame = systems_frame(evidence, settings, reference)
     if form == "latex":
-        return click.echo(as_latex(frame, reference, _about(config, scale, split)), nl=False)
+        label = "+".join(names) or "systems"
+        about = _about(config, scale, split)
+        return click.echo(as_latex(frame, reference, about, label), nl=False)
     click.echo(as_markdown(frame, reference))
 
 

@@ -49,6 +49,7 @@ def data(name: str | None, direction: str | None, skipped: Path | None, as_json:
 
     The statistics are the columns of Table 1 of You et al. 2020. NAME is a known corpus, or
     local:FOLDER with your own files (train.en, train.de, dev.en, ...; TSV, JSONL or WIT3 XML).
+    `repro split` makes such a folder from one file.
 
     Sentences of dev or test that are also in train are an error in your own files, reported below
     the table. local-drop-leaks:FOLDER leaves them out of train; local-allow-leaks:FOLDER counts

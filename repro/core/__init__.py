@@ -2,7 +2,7 @@
 
     settings    ModelConfig, TrainConfig, SITES
     batches     EncodedPairs, Batch, cut_by_tokens, PAD_ID, EOS_ID
-    the seam    AttentionWeights, Stack, SiteError, Positions, MultiHeadAttention
+    the seam    AttentionWeights, DotProduct, Stack, SiteError, Positions, MultiHeadAttention
     masks       causal_mask, masked_softmax
     patterns    PATTERNS, pattern, gaussian_density, within, not_after, not_before, sinusoids
     gates       HardConcrete, EPSILON, MARGIN, TEMPERATURE
@@ -18,6 +18,7 @@ from repro.lazy import attach
 
 if TYPE_CHECKING:
     from repro.core.attention.base import AttentionWeights, Positions, SiteError, Stack
+    from repro.core.attention.dot_product import DotProduct
     from repro.core.attention.fixed import PATTERNS, pattern
     from repro.core.attention.gates import EPSILON, MARGIN, TEMPERATURE, HardConcrete
     from repro.core.attention.masks import causal_mask, masked_softmax

@@ -24,7 +24,7 @@ Clean the references too, and accept everything:
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +34,13 @@ from repro.data.characters import clean_line
 from repro.data.formats import Sides, unread_files
 from repro.data.hub import load_from_hub
 from repro.data.joining import join_corpora, test_set_of_parts
-from repro.data.leaks import Overlap, SentenceIndex, find_overlap, pairs_without_overlap
+from repro.data.leaks import (
+    Overlap,
+    SentenceIndex,
+    find_overlap,
+    leak_free_split,
+    pairs_without_overlap,
+)
 from repro.data.own_text import (
     CLEAN_PREFIX,
     OWN_PREFIXES,
@@ -132,8 +138,8 @@ def _assemble(
         for split, columns in sides.items()
     }
     corpus = _align_splits(name, record, sides, max_chars)
-    if record.split:
-        corpus = _cut_into_splits(corpus, record.split)
+    if record.held_out:
+        corpus = _cut_into_splits(corpus, *record.held_out)
     if max_chars >= MAX_CHARS:
         _check_sums(corpus, record, is_from_hub)
     return corpus
@@ -429,12 +435,11 @@ def _fixes_for_missing_splits(
     }
 
 
-def _cut_into_splits(
-    corpus: ParallelCorpus, cut: Callable[[Mapping[str, Sequence[str]]], dict[str, list[int]]]
-) -> ParallelCorpus:
-    """Cut the only split of a corpus into three."""
+def _cut_into_splits(corpus: ParallelCorpus, dev: int, test: int) -> ParallelCorpus:
+    """Cut the only split of a corpus into three, with that many pairs in dev and test."""
     whole = corpus.splits["train"]
-    splits = {name: whole.select(places) for name, places in cut(whole.columns).items()}
+    cut = leak_free_split(whole.columns, dev, test)
+    splits = {name: whole.select(places) for name, places in cut.items()}
     return ParallelCorpus(corpus.name, corpus.languages, splits, corpus.skipped, notes=corpus.notes)
 
 

@@ -50,8 +50,9 @@ def _row(evidence: Evidence, setting: Setting, against: Setting) -> dict[str, An
     except NotMeasured:
         return {}
     values = [score_of(record, METRIC)["value"] for record in records]
+    data, name = setting.config(evidence.scale).data, str(setting)
     row = {
-        "system": str(setting),
+        "system": name.replace("other direction", f"{data.source} to {data.target}"),
         "seeds": len(values),
         METRIC: mean(values),
         "sd": stdev(values) if len(values) > 1 else None,
@@ -116,13 +117,14 @@ def as_markdown(frame: pd.DataFrame, against: Setting) -> str:
     )
 
 
-def as_latex(frame: pd.DataFrame, against: Setting, about: str) -> str:
+def as_latex(frame: pd.DataFrame, against: Setting, about: str, label: str) -> str:
     r"""Return the table of systems for LaTeX with `\usepackage{booktabs}`.
 
     Args:
         frame: of `systems_frame`.
         against: what differences are to.
         about: what the caption says: corpus, direction, scale, test set.
+        label: what `\ref` finds it by, behind `tab:`.
     """
     shown = for_people(frame, against, minus="\u2212")
     escaped = shown.map(latex_escaped)
@@ -131,8 +133,11 @@ def as_latex(frame: pd.DataFrame, against: Setting, about: str) -> str:
         index=False,
         escape=False,
         column_format="l" + "r" * (len(shown.columns) - 1),
-        caption=latex_escaped(f"{METRIC} on {about}. In brackets: 95 % intervals."),
-        label="tab:repro",
+        caption=latex_escaped(
+            f"{METRIC} on {about}: mean ± standard deviation over training seeds. In brackets: "
+            "95 % intervals."
+        ),
+        label=f"tab:{label}",
         position="t",
     )
     return f"% \\usepackage{{booktabs}}\n{body}"

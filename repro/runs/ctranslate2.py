@@ -13,15 +13,12 @@ import numpy as np
 import torch
 from sentencepiece import SentencePieceProcessor
 
-from repro.core.settings import NO_SUBLAYER, SITES, ModelConfig
 from repro.core.transformer import Transformer, sinusoids
-from repro.errors import InputError, MachineError
+from repro.errors import MachineError
 from repro.files import write_atomic
+from repro.runs.exported import LONGEST, check_fits
 from repro.runs.models import load_with_subwords
 from repro.runs.run import Run
-
-LONGEST = 1024  # tokens of a sentence, for the table of positions
-PLAIN = "dot-product"
 
 README = """A Transformer for CTranslate2, with its subwords.
 
@@ -42,7 +39,7 @@ def save_ctranslate2(run: Run, folder: Path) -> None:
         MachineError: CTranslate2 is not installed, or the disk refuses.
     """
     run.check_finished()
-    check_fits(run.config.model, str(run.path))
+    check_fits(run.config.model, str(run.path), "CTranslate2", {"norm": "pre"})
     model, subwords = load_with_subwords(run)
     pieces = SentencePieceProcessor(model_proto=subwords.model)
     vocabulary = pieces.id_to_piece(list(range(len(subwords))))
@@ -51,24 +48,6 @@ def save_ctranslate2(run: Run, folder: Path) -> None:
     spec.save(str(folder))
     write_atomic(folder / "subwords.model", subwords.model)
     write_atomic(folder / "README.txt", README.replace("{alpha}", f"{run.alpha:g}").encode())
-
-
-def check_fits(config: ModelConfig, where: str) -> None:
-    """Refuse a model that CTranslate2 cannot hold.
-
-    Raises:
-        InputError: it names the setting.
-    """
-    wanted: dict[str, Any] = dict.fromkeys(SITES, PLAIN)
-    wanted |= {"norm": "pre", "gated_sites": (), "feed_forward": True}
-    wanted |= {"encoder_positions": True, "decoder_positions": True}
-    for name, value in wanted.items():
-        if (found := getattr(config, name)) != value:
-            what = f"has model.{name}={found}, and CTranslate2 holds {value} alone"
-            fix = f"export a run with {PLAIN} attention everywhere, such as base"
-            if found == NO_SUBLAYER:
-                fix = "keep attention at every site"
-            raise InputError(where, what, fix)
 
 
 def spec_of(model: Transformer, vocabulary: Sequence[str]) -> Any:

@@ -52,9 +52,13 @@ class DotProduct(AttentionWeights):
     def project_key(self, key: Tensor, positions: Tensor) -> Tensor:
         return self._split_heads(self.key_proj(key))
 
-    def forward(self, query: Tensor, key: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
+    def scores(self, query: Tensor, key: Tensor) -> Tensor:
+        """Return the scaled products, `(batch, num_heads, query_len, key_len)`."""
         q = self._split_heads(self.query_proj(query))
-        return masked_softmax(q @ key.transpose(-2, -1) * self.scale, blocked)
+        return q @ key.transpose(-2, -1) * self.scale
+
+    def forward(self, query: Tensor, key: Tensor, blocked: Tensor, positions: Positions) -> Tensor:
+        return masked_softmax(self.scores(query, key), blocked)
 
     def attend(
         self, query: Tensor, key: Tensor, value: Tensor, blocked: Tensor, positions: Positions
