@@ -11,7 +11,10 @@ from repro.teaching.lessons import Lesson, load_lesson, read_notebook, tags_of
 
 CONFIG = """c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = "attention"
-c.Execute.iopub_timeout = 60  # seconds; a busy machine is slow to show a figure
+# Seconds. A busy machine is slow to import torch and to show a figure, and nbgrader gives no point
+# for what comes after a cell that it stopped.
+c.Execute.timeout = 300
+c.Execute.iopub_timeout = 60
 """
 BEGIN, END = "    ### BEGIN SOLUTION", "    ### END SOLUTION"
 

@@ -93,6 +93,9 @@ EXPLANATIONS = {
         "A Python list takes one whole number as its index. An array or a tensor takes many: "
         "`np.asarray(x)[indices]`."
     ),
+    r"PermissionError: refused while grading": (
+        "While it is graded, a notebook may not read or change what is outside its own folder."
+    ),
     r"unsupported operand": (
         "These two kinds do not go together. Is one of them None, a list, or a text? "
         "`torch.tensor(...)` makes a tensor of a list."
