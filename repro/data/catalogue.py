@@ -197,9 +197,10 @@ def _typed(table: dict[str, Any]) -> dict[str, Any]:
         if columns := hub.get("columns"):
             found["hub"] = source = replace(source, columns=COLUMNS[columns])
             found["read"] = functools.partial(read_parquet_folder, source)
-    for name, known in (("read", READERS), ("prepare", PREPARATIONS)):
-        if name in table:
-            found[name] = known[table[name]]
+    if "read" in table:
+        found["read"] = READERS[table["read"]]
+    if "prepare" in table:
+        found["prepare"] = PREPARATIONS[table["prepare"]]
     if "cleaning" in table:
         found["cleaning"] = replace(PUBLISHED, **table["cleaning"])
     return found

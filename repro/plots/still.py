@@ -54,6 +54,7 @@ def picture(figure: go.Figure | dict[str, Any], file_format: str = "png") -> byt
         "font.family": _fonts(),
         "svg.hashsalt": "",
         "svg.fonttype": "none",
+        "pdf.fonttype": 42,  # TrueType: conferences refuse the Type 3 that is usual here
     }
     buffer = io.BytesIO()
     with matplotlib.rc_context(settings), warnings.catch_warnings():

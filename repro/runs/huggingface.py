@@ -15,7 +15,6 @@ from safetensors.torch import save
 from sentencepiece import SentencePieceProcessor
 from torch import Tensor
 
-from repro.core.layers import FeedForward, Residual
 from repro.core.settings import ModelConfig
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 from repro.core.transformer import Transformer, sinusoids
@@ -161,7 +160,7 @@ def _attention(name: str, place: Any, order: Tensor) -> dict[str, Tensor]:
     return found
 
 
-def _feed_forward(name: str, place: Residual[FeedForward], order: Tensor) -> dict[str, Tensor]:
+def _feed_forward(name: str, place: Any, order: Tensor) -> dict[str, Tensor]:
     wide, narrow = place.sublayer[0], place.sublayer[2]
     return _norm(f"{name}.final_layer_norm", place.norm, order) | {
         f"{name}.fc1.weight": wide.weight[:, order],
