@@ -1,6 +1,7 @@
 """A notebook exported to one file: what is in it is alive without kernel, server or network."""
 
 import os
+import re
 from pathlib import Path
 
 import nbformat
@@ -46,7 +47,8 @@ class Visit:
         self.page, self.errors = self.context.new_page(), []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.route(
-            "http*://**", lambda route: self.errors.append(route.request.url) or route.abort()
+            re.compile("^(http|ws)s?:"),
+            lambda route: self.errors.append(route.request.url) or route.abort(),
         )
         self.page.goto(path.as_uri(), timeout=SLOW)
 
