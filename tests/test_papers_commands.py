@@ -358,6 +358,7 @@ def test_claims_are_judged_and_stored_and_verified(capsys, results, seeds):
         r"^Y-02 +reproduced +hard-coding cross attention too is costly$", page, re.M
     )
     assert re.search(r"^Y-04 +not run ", page, re.M)
+    assert f"run it: repro run you2020.table2 --scale smoke --results {results}\n" in page
     assert load_verdicts(results, "smoke")["Y-02"]["status"] == "reproduced"
     write_manifest(results)
     code, said, told = ended(capsys, "verify", "--results", str(results), "--strict")

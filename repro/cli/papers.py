@@ -1,5 +1,6 @@
 """Commands on what the papers say: papers, claims."""
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,7 +97,7 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
     from repro.claims.pooling import AND
     from repro.claims.verdict_fields import as_verdict
     from repro.papers.report import inexact_note
-    from repro.papers.verdict_text import record_lines
+    from repro.papers.verdict_text import deciding_commands, record_lines
     from repro.papers.verdicts import (
         TEST,
         claims_of,
@@ -159,12 +160,17 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
                 for claim, verdict in zip(judged, verdicts, strict=True)
             ]
         )
+    options = [f"--split {name}" for name in splits if name != TEST]
+    options += [f"--results {shlex.quote(str(results))}"] if results != Path("results") else []
     for claim, verdict in zip(judged, verdicts, strict=True):
         click.echo(f"{claim.name}  {verdict.status:<17} {claim.statement}")
-        for line in verdict.evidence or [verdict.reason]:
+        for line in (
+            *(verdict.evidence or [verdict.reason]),
+            *verdict.notes,
+            *deciding_commands(claim, scale, verdict, options),
+            *(record_lines(claim, evidence) if with_records else ()),
+        ):
             click.echo(f"      {line}")
-        for note in (*verdict.notes, *(record_lines(claim, evidence) if with_records else ())):
-            click.echo(f"      {note}")
     click.echo(", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items()))
     if note := inexact_note(evidence):
         click.echo(note)

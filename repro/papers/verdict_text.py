@@ -40,7 +40,7 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
                 f"     {scale}: {verdict.said}: {verdict.reason}",
                 *(f"         {line}" for line in verdict.evidence),
                 *(f"         {note}" for note in verdict.notes),
-                *(f"         {command}" for command in _commands(claim, scale, verdict)),
+                *(f"         {line}" for line in deciding_commands(claim, scale, verdict)),
             ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
@@ -58,15 +58,21 @@ def record_lines(claim: Claim, evidence: Evidence) -> list[str]:
     ]
 
 
-def _commands(claim: Claim, scale: str, verdict: Verdict) -> list[str]:
+def deciding_commands(
+    claim: Claim, scale: str, verdict: Verdict, options: Iterable[str] = ()
+) -> list[str]:
     """Return the command that makes what a paper's claim lacks: its records, or planned seeds.
 
     There is none if nothing is missing, or no experiment makes it.
+
+    Args:
+        claim, scale, verdict: what was judged, and where.
+        options: further ones of the command, such as `--results mine`.
     """
     experiments = experiments_of(claim)
     if not experiments or (claim.scales is not None and scale not in claim.scales):
         return []
-    command = f"repro run {' '.join(experiments)} --scale {option_of(scale)}"
+    command = " ".join(["repro run", *experiments, "--scale", option_of(scale), *options])
     if verdict.status == NO_DATA:
         return [f"run it: {command}"]
     few = verdict.seeds[0] if verdict.seeds else verdict.planned
