@@ -301,10 +301,9 @@ def test_words_are_right_or_wrong_where_the_truth_is_known(visit):
 
 
 def test_a_model_that_nothing_compares_with_leads_to_those_that_can_be(visit, tmp_path):
-    here = visit(loads=False)
     runs = {name: gallery.load(name) for name in ("multi30k-base", "base", "gated")}
     (tmp_path / "page.html").write_text(page_html(runs), encoding="utf-8")
-    here.page.reload()
+    here = visit(loads=False)
     panel = here.open("Compare models")
     panel.get_by_text("The other models of this page know other texts.").wait_for(timeout=SLOW)
     panel.get_by_role("button").click()
