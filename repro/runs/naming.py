@@ -58,7 +58,7 @@ def conditions_of(config: RunConfig) -> list[str]:
 
 
 def differences(config: RunConfig, usual: RunConfig) -> list[str]:
-    """Return a run's differences from a scale as `key=value`s, without system, direction and seed."""
+    """Return what differs from a scale as `key=value`s, without system, direction and seed."""
     if config.train.start_from:
         sites = config.model.gated_sites
         usual = replace(
