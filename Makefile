@@ -4,6 +4,9 @@ VENV ?= .venv
 SHELL = /bin/bash
 .SHELLFLAGS = -o pipefail -c
 BIN = $(VENV)/bin
+# Where Python is told to keep no compiled modules, as in many containers, each of the many processes
+# of the checks would compile torch again, for longer than most of them work.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALLED = $(VENV)/.installed
 NOTEBOOKS = notebooks
 PIP = $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
