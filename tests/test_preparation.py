@@ -283,7 +283,7 @@ def test_a_device_that_is_not_there_is_refused_before_the_corpus_is_read(
     if is_finished:
         train(config, tmp_path, quiet=True)
     monkeypatch.setattr(
-        "repro.runs.train.load_corpus", lambda *arguments: pytest.fail("the corpus was read")
+        "repro.runs.train.load_once", lambda *arguments: pytest.fail("the corpus was read")
     )
     with pytest.raises(error, match=re.escape(line)):
         train(config, tmp_path, device=device, quiet=True)

@@ -163,7 +163,7 @@ def test_a_run_goes_on_with_as_many_threads_as_it_began_with(tmp_path, monkeypat
         torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("step, before", [("load_corpus", 0), ("prepare", 0), ("prepare", 14)])
+@pytest.mark.parametrize("step, before", [("load_once", 0), ("prepare", 0), ("prepare", 14)])
 def test_a_stop_while_the_data_are_made_ready_is_heard_before_training(
     tmp_path, monkeypatch, step, before
 ):

@@ -16,7 +16,7 @@ from repro.analysis.weights import collect_weights
 from repro.core.batches import EncodedPairs, mark_source, pad
 from repro.core.config import DataConfig
 from repro.core.subwords import BOS_ID
-from repro.data.corpora import load_corpus, prepare_lines
+from repro.data.corpora import load_once, prepare_lines
 from repro.measures.alignments import alignments_table, measure_alignments
 from repro.measures.contrastive import (
     measure_contrastive,
@@ -72,7 +72,7 @@ def _sentence_for_maps(data: DataConfig) -> str:
     """Return our own sentence in the source language, else the first short one of dev."""
     if data.source in SENTENCES:
         return prepare_lines(data.corpus, [SENTENCES[data.source]])[0]
-    sources, _ = load_corpus(data.corpus, data.source, data.target).pairs(
+    sources, _ = load_once(data.corpus, data.source, data.target).pairs(
         "dev", data.source, data.target
     )
     return next((line for line in sources if len(line) <= SHORT), sources[0])
@@ -86,7 +86,7 @@ def measure_masks(run: Run) -> dict[str, Any]:
     led to another model. Source: Raganato et al. 2020, Table 4.
     """
     data = run.config.data
-    sources, refs = load_corpus(data.corpus, data.source, data.target).pairs(
+    sources, refs = load_once(data.corpus, data.source, data.target).pairs(
         "test", data.source, data.target
     )
     scored = evaluate_run(run)
@@ -134,9 +134,7 @@ def measure_off_diagonal(run: Run) -> dict[str, Any]:
     which sees only itself.
     """
     data = run.config.data
-    texts = load_corpus(data.corpus, data.source, data.target).pairs(
-        "test", data.source, data.target
-    )
+    texts = load_once(data.corpus, data.source, data.target).pairs("test", data.source, data.target)
     translator = load_translator(run, "cpu")
     src, tgt = map(translator.subwords.encode, texts)
     pairs = EncodedPairs(src, tgt, run.config.model.source_end_mark)

@@ -15,7 +15,7 @@ from repro import stops
 from repro.core.batches import mark_source, pad
 from repro.core.decoding import Translator
 from repro.core.subwords import BOS_ID
-from repro.data.corpora import load_corpus
+from repro.data.corpora import load_once
 from repro.runs.models import load_translator
 from repro.runs.provenance import describe_processor
 from repro.runs.run import Run
@@ -31,7 +31,7 @@ def measure_speed(runs: Sequence[Run]) -> list[dict[str, Any]]:
     fp32 on this machine's CPU.
     """
     data = runs[0].config.data
-    sources = load_corpus(data.corpus, data.source, data.target).pairs(
+    sources = load_once(data.corpus, data.source, data.target).pairs(
         "test", data.source, data.target
     )[0][:SENTENCES]
     translators = [load_translator(run, "cpu") for run in runs]

@@ -32,7 +32,7 @@ from repro.core.training import (
     learning_rate,
 )
 from repro.core.transformer import Transformer, count_parameters
-from repro.data.corpora import load_corpus
+from repro.data.corpora import load_once
 from repro.data.parallel import ParallelCorpus
 from repro.errors import BusyError, Stopped, check_kind
 from repro.files import append_line
@@ -100,7 +100,7 @@ def train(
             keep_freed_memory()
             device = find_device(device)
             warn_of_emulated_precision(run, device)
-            corpus = load_corpus(config.data.corpus, config.data.source, config.data.target)
+            corpus = load_once(config.data.corpus, config.data.source, config.data.target)
             start = find_start(run, corpus.fingerprint)
             pairs = prepare(run, corpus, start, device, allow_inexact)
             torch.manual_seed(config.train.seed)
