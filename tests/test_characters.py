@@ -136,6 +136,13 @@ def test_folding_keeps_what_is_seen() -> None:
     ) == normalise("\u0645\u06cc\u062e")
 
 
+def test_an_invisible_character_changes_nothing_in_the_search_for_leaks():
+    """Nor does the shorter way that texts without one may take."""
+    for character in map(chr, [*range(0x20, 0x3100), 0x1F600]):
+        text = f"A{character}b {character}C"
+        assert normalise(text) == normalise(f"{text}\u2060"), f"U+{ord(character):04X}"
+
+
 def test_characters_are_counted_in_words():
     assert describe_characters(Counter("aabc")) == "4 characters of 3 kinds: a b c"
     assert describe_characters(Counter(map(chr, range(200, 230)))).endswith(" Û …")

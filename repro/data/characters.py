@@ -77,6 +77,8 @@ _BLANKS_OF_UNSPACED = re.compile(f"(?<=[{_UNSPACED}]) (?=[{_UNSPACED}])")
 _NOT_WORDS = re.compile(r"[\s!-/:-@\[-`{-~\xa1-\xbf\u2010-\u205e\u3001-\u303f\u30fb]+")
 # NFKC turns each of these accents into a blank with a mark on it, which would count as a letter.
 _ACCENTS_ALONE = str.maketrans("\xa8\xaf\xb4\xb8", "    ")
+# Latin letters with the usual accents, dashes and quotation marks, which have no other form either.
+_LATIN = re.compile("[ -~\xc0-\xff\u2013\u2014\u2018-\u201e\u2026]*")
 _UNSEEN = re.compile(
     "["
     + "".join(
@@ -161,8 +163,8 @@ def normalise(text: str) -> str:
     characters are ignored, and so are blanks between letters of scripts that need none. A text of
     punctuation alone is kept, so that ``?`` and ``!`` are different sentences.
     """
-    if _is_plain(text):
-        return _NOT_WORDS.sub(" ", text.lower()).strip() or text
+    if _LATIN.fullmatch(text):  # in a third of the time
+        return _NOT_WORDS.sub(" ", text.casefold()).strip() or text
     seen = _UNSEEN.sub(
         lambda match: " " * bool(_BLANK.match(match.group())), text.translate(_ACCENTS_ALONE)
     )
