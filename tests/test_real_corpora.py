@@ -2,14 +2,15 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
-from dataclasses import astuple
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, replace
 from functools import cache
 
 import pytest
 from own_files import message, write, write_corpus
 
 from repro.core.subwords import Subwords
+from repro.data import corpora
 from repro.data.catalogue import CORPORA
 from repro.data.characters import find_faults, normalise
 from repro.data.corpora import load_corpus
@@ -19,12 +20,24 @@ from repro.errors import InputError
 
 
 @pytest.fixture(scope="module")
-def load() -> Callable[..., ParallelCorpus]:
-    """Return what loads a corpus in two languages, or in all that it has."""
-    loaded = cache(load_corpus)
-    return lambda name, *languages: loaded(
-        name, *(() if languages == CORPORA[name].languages else languages)
-    )
+def load() -> Iterator[Callable[..., ParallelCorpus]]:
+    """Return what loads a corpus in two languages, or in all that it has.
+
+    What is a part of `general`, too, is read once.
+    """
+    loaded, assemble, assembled = cache(load_corpus), corpora._assemble, {}
+
+    def assemble_once(name, record, languages, *rest) -> ParallelCorpus:
+        of = name, languages or record.languages
+        if of not in assembled:
+            assembled[of] = assemble(name, record, languages, *rest)
+        return replace(assembled[of], notes=[*assembled[of].notes])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corpora, "_assemble", assemble_once)
+        yield lambda name, *languages: loaded(
+            name, *(() if languages == CORPORA[name].languages else languages)
+        )
 
 
 @pytest.mark.real_data
