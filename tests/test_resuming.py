@@ -7,14 +7,13 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
 import torch
 from expected_errors import refuses
 from few_pairs import few_pairs
+from quick_workers import QuickWorkers
 from tiny_runs import (
     TINY,
     assert_same,
@@ -22,7 +21,6 @@ from tiny_runs import (
     forget_hashes,
     parameters_of,
     stop_after,
-    timeless,
     tiny,
 )
 
@@ -386,34 +384,24 @@ def test_what_a_killed_process_left_is_cleared_away(tmp_path):
 
 
 def test_a_run_killed_three_times_ends_bit_identical(tmp_path):
-    """SIGKILL at random instants of the real command; the same command again each time."""
-    few = [
-        f"data.corpus={few_pairs()}",
-        *(option for option in TINY if "max_updates" not in option),
-    ]
-    options = [*few, "train.max_updates=90", "train.average=2"]
-    whole = train(resolve("smoke", overrides=tuple(options)), tmp_path / "whole", quiet=True)
-    command = [sys.executable, "-m", "repro", "train", "--scale", "smoke", *options]
-    environment = os.environ | {
-        "REPRO_RUNS": str(tmp_path / "cut"),
-        "OMP_NUM_THREADS": str(torch.get_num_threads()),
-    }
+    """SIGKILL at random instants of its own process; the same training again each time."""
+    few = tuple(option for option in TINY if "max_updates" not in option)
+    options = (f"data.corpus={few_pairs()}", *few, "train.max_updates=90", "train.average=2")
+    whole = train(resolve("smoke", overrides=options), tmp_path / "whole", quiet=True)
     random.seed(1)
     run = Run.create(whole.config, tmp_path / "cut")
     for _ in range(3):
-        process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        quietly = (whole.config, tmp_path / "cut", None, False, True)
+        process = QuickWorkers.Process(target=train, args=quietly)
+        process.start()
         before = len(run.metrics())
-        while process.poll() is None and len(run.metrics()) < before + 3:
+        while process.is_alive() and len(run.metrics()) < before + 3:
             time.sleep(0.02)
         time.sleep(random.uniform(0, 0.3))
-        assert process.poll() is None, "the run ended before it could be killed: make it longer"
+        assert process.is_alive(), "the run ended before it could be killed: make it longer"
         process.kill()
-        process.wait()
-    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-    assert_same(run, whole)
-    assert timeless(run) == timeless(whole)
+        process.join()
+    assert_same(train(whole.config, tmp_path / "cut", quiet=True), whole)
 
 
 def test_without_the_random_state_a_resumed_run_differs(tmp_path, monkeypatch, whole):
