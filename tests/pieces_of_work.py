@@ -1,6 +1,7 @@
 """What workers do in tests of jobs. A worker imports the module of its work, and one with tests
 takes much longer than the work."""
 
+import contextlib
 import os
 import signal
 import time
@@ -8,6 +9,8 @@ from multiprocessing import parent_process
 from pathlib import Path
 
 import torch
+
+from repro.runs import jobs
 
 
 def threads_here() -> dict[str, int]:
@@ -43,3 +46,12 @@ def hard_to_send(kind: str) -> dict[str, str]:
         pass
 
     raise Own(f"{kind} of a kind")
+
+
+def endless(folder: Path | str) -> None:
+    """Heed no stop, not Ctrl-C either, and have a second once who began this is gone."""
+    jobs.GRACE = 1
+    (Path(folder) / f"begun.{os.getpid()}").write_text("")
+    while True:
+        with contextlib.suppress(KeyboardInterrupt):
+            time.sleep(0.1)

@@ -1,6 +1,5 @@
 """Work that asks for its own stop: what workers do in tests of stops."""
 
-import contextlib
 import os
 import signal
 import time
@@ -17,7 +16,6 @@ from repro.core.batches import Batch
 from repro.core.config import RunConfig
 from repro.core.decoding import SearchConfig
 from repro.measures.scores import train_and_evaluate
-from repro.runs import jobs
 from repro.runs.gallery import load
 from repro.runs.models import load_translator
 
@@ -42,15 +40,6 @@ def leave() -> dict[str, Any]:
     os.kill(os.getpid(), signal.SIGTERM)
     stops.raise_if_stopping()
     return {}
-
-
-def endless(folder: Path | str) -> dict[str, Any]:
-    """Heed no stop, not Ctrl-C either, and have a second once who began this is gone."""
-    jobs.GRACE = 1
-    (Path(folder) / f"begun.{os.getpid()}").write_text("")
-    while True:
-        with contextlib.suppress(KeyboardInterrupt):
-            time.sleep(0.1)
 
 
 def measure_three(what: str, told: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 import torch
 from dying_drivers import dies, dies_once, dies_when_stopped, hears_nothing
 from expected_errors import refuses
-from stopped_work import endless
+from pieces_of_work import endless
 from test_jobs import stop_three_runs, stop_twice
 from tiny_runs import tiny
 

@@ -14,8 +14,8 @@ import pytest
 import torch
 from expected_errors import refuses
 from few_pairs import few_pairs
-from pieces_of_work import hard_to_send, killed, threads_here, trouble
-from stopped_work import endless, held_before_training, leave, measure_three
+from pieces_of_work import endless, hard_to_send, killed, threads_here, trouble
+from stopped_work import held_before_training, leave, measure_three
 from tiny_runs import TINY, tiny
 
 from repro.errors import InputError, MachineError, Stopped
@@ -374,8 +374,8 @@ def test_workers_of_a_killed_pruning_end(root):
 
 def test_a_worker_that_does_not_heed_its_parents_death_is_ended(tmp_path):
     code = (
-        f"import stopped_work, repro.runs.jobs as jobs; jobs.run_all([({str(tmp_path)!r},)], "
-        "stopped_work.endless, 1, print)"
+        f"import pieces_of_work, repro.runs.jobs as jobs; jobs.run_all([({str(tmp_path)!r},)], "
+        "pieces_of_work.endless, 1, print)"
     )
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])
