@@ -18,12 +18,12 @@ from repro.claims.verdict_fields import as_verdict
 from repro.data.corpora import load_pairs
 from repro.errors import MachineError
 from repro.files import write_json
-from repro.papers import load_paper
+from repro.papers import find_experiments, load_paper
 from repro.papers.pruned import PRUNED
 from repro.papers.report import SMOKE_NOTE, experiments_sections, report_sections
 from repro.papers.runner import Plan, estimate_minutes
 from repro.papers.timing import hours_here
-from repro.papers.verdicts import claims_of, load_verdicts
+from repro.papers.verdicts import claims_answered, claims_of, load_verdicts
 from repro.presets import resolve
 from repro.records.manifest import write_manifest
 from repro.records.sentences import SUFFIX
@@ -526,6 +526,20 @@ def test_what_is_not_exact_is_said_wherever_it_counts(capsys, results):
         report_sections("smoke", evidence, results, ["you2020"]),
     ):
         assert told in parts[0].text
+
+
+def test_tables_of_a_run_come_with_the_verdicts_that_need_no_more(results):
+    evidence = Evidence("smoke", load_records(results, None))
+    answered = claims_answered(find_experiments("you2020.table2"))
+    assert {"Y-01", "Y-02", "Y-03"} <= {claim.name for claim in answered}
+    left = {claim.name for claim in answered} & {"Y-12", "Y-20"}
+    assert not left, "the first needs speeds, and the second nothing that can be run"
+    assert claims_answered(find_experiments("you2020")) == claims_of("you2020")
+    _, verdicts, *tables = experiments_sections(find_experiments("you2020.table2"), evidence)
+    assert (verdicts.name, [part.name for part in tables]) == ("verdicts", ["you2020.table2"])
+    assert "`repro claims`, with the same `--scale` and `--results`, stores them" in verdicts.text
+    assert all(f"| {claim.name} | " in verdicts.text for claim in answered)
+    assert "| undecided" in verdicts.text and "| not run | " in verdicts.text
 
 
 def test_claims_need_no_corpus_where_their_numbers_follow_from_stored_tables(capsys, monkeypatch):

@@ -81,7 +81,7 @@ MOST_SEEDS = 1000  # of one command: more are a typing mistake
     "--dry-run", is_flag=True, help="Say what is missing and how long it will take, and do nothing."
 )
 def run(names, scale, seeds, jobs, splits, cluster, results, out, name, dry_run) -> None:
-    """Train and measure what NAMES need and is not in the results yet, and write their tables.
+    """Train and measure what NAMES need and is not in the results yet; write tables and verdicts.
 
     A NAME is a paper (you2020), an experiment (you2020.table2), a system of `repro variants`
     (hc-sa), or `all`: every experiment of every paper. Runs are shared, and resume where they
