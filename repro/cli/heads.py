@@ -76,7 +76,7 @@ def heads(
     found.check_finished()
     check_split(found, split)
 
-    from repro.measures.heads import describe_heads
+    from repro.measures.heads import NO_PARSER, describe_heads
     from repro.papers.figures import head_figures
     from repro.plots import save
     from repro.records.head_tables import render_heads
@@ -96,6 +96,9 @@ def heads(
             raise
         described = describe_heads(found, split, limit, treebank=None, quiet=no_progress())
         click.echo(f"without grammatical relations: {absent}", err=True)
+    else:
+        if described["measured"]["parses"] is None and found.config.data.source == "en":
+            click.echo(NO_PARSER, err=True)
     written = None
     try:
         if record:
