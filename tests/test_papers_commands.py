@@ -87,8 +87,9 @@ def test_the_hours_of_a_plan_are_measured_by_its_first_updates(tmp_path, monkeyp
 
     monkeypatch.setattr("repro.papers.timing.seconds_of_update", of_shape)
     small, wide = resolve("smoke"), resolve("smoke", overrides=("model.embed_dim=96",))
-    hours = hours_here([small, resolve("smoke", "hc-sa"), wide])
-    assert asked == [64, 96] and hours == pytest.approx(700 * (0.5 + 0.5 + 2.0) / 3600)
+    half = resolve("smoke", "hc-sa", overrides=("train.max_updates=350",))
+    hours = hours_here([small, half, wide])
+    assert asked == [64, 96] and hours == pytest.approx(700 * (0.5 + 0.25 + 2.0) / 3600)
 
 
 def test_the_estimate_counts_what_pruning_trains(results, tmp_path, monkeypatch):
