@@ -30,12 +30,12 @@ from repro.runs import gallery
     default="find",
     show_default=True,
     type=click.Choice(["find", "PUD"]),
-    help="Of grammatical relations: those of the split, or the gold trees of PUD.",
+    help="Whose grammatical relations: those of the split, or of the gold trees of PUD.",
 )
 @click.option(
     "--record",
     type=click.Path(path_type=Path),
-    help="Also write the record below this folder; of all of dev.",
+    help="Also write the record below this folder; only for the whole of dev.",
 )
 @click.option(
     "--figures",
@@ -125,7 +125,8 @@ def measure(run: str, kind: str, record: Path | None) -> None:
     """Score RUN on published contrastive pairs, or its cross attention against gold alignments.
 
     published_pairs: DistilLingEval, English into German, on human beside machine references.
-    alignments: error rate, and the share of words that meet a gold link, of each head and mean.
+    alignments: of each head, and of the mean over heads, the error rate and the share of words
+    that meet a gold link.
 
     \b
       repro measure base alignments --record results

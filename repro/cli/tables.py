@@ -27,7 +27,9 @@ FILTERS = ("corpus", "direction", "system", "split", "metric")
     help="csv, json: a row per score. latex, markdown: a table of systems with intervals.",
 )
 @SCALE
-@click.option("--of", multiple=True, help="A system, or an experiment: you2020.table2.")
+@click.option(
+    "--of", multiple=True, help="A system, or an experiment: you2020.table2; may be given again."
+)
 @click.option("--against", default="base", show_default=True, help="What differences are to.")
 @click.option("--corpus", help="Only rows of this corpus.")
 @click.option("--direction", metavar="SRC-TGT", help="Only rows of this direction.")
