@@ -533,7 +533,7 @@ def test_tables_of_a_run_come_with_the_verdicts_that_need_no_more(results):
     evidence = Evidence("smoke", load_records(results, None))
     answered = claims_answered(find_experiments("you2020.table2"))
     assert {"Y-01", "Y-02", "Y-03"} <= {claim.name for claim in answered}
-    assert not {"Y-12", "Y-18"} & {claim.name for claim in answered}, "speeds, and no run at all"
+    assert "Y-12" not in {claim.name for claim in answered}, "it needs speeds"
     assert claims_answered(find_experiments("you2020")) == claims_of("you2020")
     _, verdicts, *tables = experiments_sections(find_experiments("you2020.table2"), evidence)
     assert (verdicts.name, [part.name for part in tables]) == ("verdicts", ["you2020.table2"])

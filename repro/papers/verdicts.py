@@ -115,7 +115,7 @@ def claims_answered(chosen: Iterable[tuple[Paper, Experiment]]) -> list[Claim]:
         claim
         for name, records in made.items()
         for claim in load_paper(name).claims
-        if not left[name] or set() < _needed(claim) <= records
+        if not left[name] or _needed(claim) <= records
     ]
 
 
