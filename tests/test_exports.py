@@ -11,11 +11,13 @@ from few_pairs import few_pairs
 
 from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
+from repro.cli.tables import _about
 from repro.papers.export import as_latex, latex_escaped, reference_of
 from repro.papers.frames import results as frame_of
 from repro.papers.pages import write_figures
 from repro.papers.report import Section
 from repro.plots.scores import training_curves
+from repro.presets import resolve
 from repro.records.stored import load_records
 from repro.runs.naming import run_name
 
@@ -73,6 +75,13 @@ def test_a_table_says_once_what_all_rows_share():
         r"over training seeds. In" in mixed and " & seeds & " in mixed and " & 2 & 1.23 M" in mixed
     )
     assert "a test: one training seed. In brackets" in written([1, 1])
+    small = frame.assign(seeds=1, parameters=45_824)
+    assert " & 45.8 k " in as_latex(small, base, "a test", "one")
+
+
+def test_a_caption_names_the_folder_of_your_own_text_alone():
+    config = resolve("smoke", overrides=("data.corpus=local:/home/me/news",))
+    assert _about(config, "my-1a2b", "test") == "news test, en to de, at the scale my-1a2b"
 
 
 def test_differences_are_within_a_direction_and_a_corpus():

@@ -136,7 +136,10 @@ def as_latex(frame: pd.DataFrame, against: Setting, about: str, label: str) -> s
         said = f"mean ± standard deviation over {seeds[0]} training seeds"
     if seeds == [1]:
         said = "one training seed"
-    shown["parameters"] = [f"{value / 1e6:.2f} M" for value in frame["parameters"]]
+    shown["parameters"] = [
+        f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value / 1e3:.1f} k"
+        for value in frame["parameters"]
+    ]
     escaped = shown.map(latex_escaped)
     escaped.columns = pd.Index([latex_escaped(name) for name in shown.columns])
     body = escaped.to_latex(
