@@ -85,6 +85,7 @@ nbgrader:
 # Exported models, translated by the programs that they are for, in an environment of its own.
 exports:
 	$(PYTHON) -m venv .venv-exports
+	.venv-exports/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) -r requirements-torch.txt
 	.venv-exports/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,export]' transformers
 	.venv-exports/bin/python -m pytest tests/test_exported_runs.py
 

@@ -11,11 +11,13 @@ from few_pairs import few_pairs
 
 from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
-from repro.papers.export import latex_escaped, reference_of
+from repro.cli.tables import _about
+from repro.papers.export import as_latex, latex_escaped, reference_of
 from repro.papers.frames import results as frame_of
 from repro.papers.pages import write_figures
 from repro.papers.report import Section
 from repro.plots.scores import training_curves
+from repro.presets import resolve
 from repro.records.stored import load_records
 from repro.runs.naming import run_name
 
@@ -47,7 +49,7 @@ def test_a_paper_table_has_the_intervals_of_the_evidence(capsys, results):
     found = evidence.contrast(((1, hard), (-1, base)))
     value = evidence.scores(hard)["scores"][0]["value"]
     page = run(capsys, "results", str(results), "--format", "markdown", *TABLE)
-    assert page[0].startswith("| system | BLEU | difference to base ")
+    assert page[0].startswith("| system | BLEU | minus base [95 %] | seeds ")
     assert len(page) == 4, "what was not scored has no row"
     cells = [f"{found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]", f"{value:.2f}"]
     assert all(cell in page[3].replace("\\", "") for cell in cells)
@@ -55,8 +57,31 @@ def test_a_paper_table_has_the_intervals_of_the_evidence(capsys, results):
     assert_is_latex(text)
     minus = [cell.replace("-", "$-$") for cell in cells]
     assert "hc-sa & " in text and all(cell in text for cell in minus)
-    assert "minigerman test, en to de, at the scale smoke" in text
-    assert r"$\pm$ standard deviation over training seeds" in text
+    assert "minigerman test, en to de, at the scale smoke: one training seed. In br" in text
+
+
+def test_a_table_says_once_what_all_rows_share():
+    row = {"system": "base", "BLEU": 30.0, "sd": 0.5, "parameters": 1_234_567, "seeds": 5}
+    frame = pd.DataFrame([row, row]).assign(difference=1.0, low=0.5, high=1.5)
+    base = Setting("base")
+
+    def written(seeds: list[int]) -> str:
+        return as_latex(frame.assign(seeds=seeds), base, "a test", "one")
+
+    same, mixed = written([5, 5]), written([5, 2])
+    assert r"a test: mean $\pm$ standard deviation over 5 training seeds. In brackets" in same
+    assert "seeds &" not in same and " & 1.23 M " in same
+    assert (
+        r"over training seeds. In" in mixed and " & seeds & " in mixed and " & 2 & 1.23 M" in mixed
+    )
+    assert "a test: one training seed. In brackets" in written([1, 1])
+    small = frame.assign(seeds=1, parameters=45_824)
+    assert " & 45.8 k " in as_latex(small, base, "a test", "one")
+
+
+def test_a_caption_names_the_folder_of_your_own_text_alone():
+    config = resolve("smoke", overrides=("data.corpus=local:/home/me/news",))
+    assert _about(config, "my-1a2b", "test") == "news test, en to de, at the scale my-1a2b"
 
 
 def test_differences_are_within_a_direction_and_a_corpus():
@@ -70,7 +95,7 @@ def test_differences_are_within_a_direction_and_a_corpus():
 def assert_is_latex(text: str) -> None:
     """Check what LaTeX would: environments are nested, rows complete, special letters escaped."""
     opened: list[str] = []
-    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+\*?)\}", text):
         assert kind == "begin" or opened.pop() == name
         opened += [name] if kind == "begin" else []
     assert not opened and text.count("{") == text.count("}")

@@ -63,6 +63,19 @@ def test_the_page_of_corpora_is_generated_and_its_commands_are_known():
         scales._scale(tomllib.loads(line), "my.toml", ROOT, {base: scales.SCALES[base]})
 
 
+def test_hours_on_a_papers_corpus_follow_from_timed_updates(tmp_path):
+    """What trains on more languages or pairs has as many updates, so as many hours."""
+    (tmp_path / "results").mkdir()
+    assert "about" not in corpora_page(tmp_path / "results")
+    timed = tmp_path / "benchmarks/results/hours.json"
+    timed.parent.mkdir(parents=True)
+    machine = {"device": "cuda", "processor": "A GPU, 8 x a processor, AVX512", "threads": 8}
+    row = {"scale": "wmt17", "seconds_of_update": 0.24, "provenance": machine}
+    timed.write_text(json.dumps({"rows": [row]}))
+    rows = [line for line in corpora_page(tmp_path / "results").splitlines() if "WMT17" in line]
+    assert len(rows) == 3 and all(line.endswith("| about 10.0 h on A GPU |") for line in rows)
+
+
 def test_the_picture_of_the_front_page_is_what_the_model_and_the_records_say(generated):
     stored, drawn = (pixels(png) for png in ((ROOT / PICTURE).read_bytes(), generated[1]))
     assert np.abs(stored - drawn).max() < 20

@@ -397,6 +397,8 @@ def test_english_needs_the_parser_and_says_so_before_anything_slow(monkeypatch):
     monkeypatch.setattr(head_records, "version", {}.__getitem__)
     with pytest.raises(MachineError, match="requirements-syntax.lock"):
         find_treebank(DataConfig("multi30k", "en", "de"), "dev", ["a house"])
+    own = DataConfig("local-drop-leaks:plain", "en", "fr")
+    assert find_treebank(own, "dev", ["a house"]) is None, "nothing stored compares with it"
 
 
 @pytest.mark.parametrize(

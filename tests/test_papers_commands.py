@@ -18,12 +18,12 @@ from repro.claims.verdict_fields import as_verdict
 from repro.data.corpora import load_pairs
 from repro.errors import MachineError
 from repro.files import write_json
-from repro.papers import load_paper
+from repro.papers import find_experiments, load_paper
 from repro.papers.pruned import PRUNED
 from repro.papers.report import SMOKE_NOTE, experiments_sections, report_sections
 from repro.papers.runner import Plan, estimate_minutes
 from repro.papers.timing import hours_here
-from repro.papers.verdicts import claims_of, load_verdicts
+from repro.papers.verdicts import claims_answered, claims_of, load_verdicts
 from repro.presets import resolve
 from repro.records.manifest import write_manifest
 from repro.records.sentences import SUFFIX
@@ -87,8 +87,9 @@ def test_the_hours_of_a_plan_are_measured_by_its_first_updates(tmp_path, monkeyp
 
     monkeypatch.setattr("repro.papers.timing.seconds_of_update", of_shape)
     small, wide = resolve("smoke"), resolve("smoke", overrides=("model.embed_dim=96",))
-    hours = hours_here([small, resolve("smoke", "hc-sa"), wide])
-    assert asked == [64, 96] and hours == pytest.approx(700 * (0.5 + 0.5 + 2.0) / 3600)
+    half = resolve("smoke", "hc-sa", overrides=("train.max_updates=350",))
+    hours = hours_here([small, half, wide])
+    assert asked == [64, 96] and hours == pytest.approx(700 * (0.5 + 0.25 + 2.0) / 3600)
 
 
 def test_the_estimate_counts_what_pruning_trains(results, tmp_path, monkeypatch):
@@ -526,6 +527,19 @@ def test_what_is_not_exact_is_said_wherever_it_counts(capsys, results):
         report_sections("smoke", evidence, results, ["you2020"]),
     ):
         assert told in parts[0].text
+
+
+def test_tables_of_a_run_come_with_the_verdicts_that_need_no_more(results):
+    evidence = Evidence("smoke", load_records(results, None))
+    answered = claims_answered(find_experiments("you2020.table2"))
+    assert {"Y-01", "Y-02", "Y-03"} <= {claim.name for claim in answered}
+    assert "Y-12" not in {claim.name for claim in answered}, "it needs speeds"
+    assert claims_answered(find_experiments("you2020")) == claims_of("you2020")
+    _, verdicts, *tables = experiments_sections(find_experiments("you2020.table2"), evidence)
+    assert (verdicts.name, [part.name for part in tables]) == ("verdicts", ["you2020.table2"])
+    assert "`repro claims`, with the same `--scale` and `--results`, stores them" in verdicts.text
+    assert all(f"| {claim.name} | " in verdicts.text for claim in answered)
+    assert "| undecided" in verdicts.text and "| not run | " in verdicts.text
 
 
 def test_claims_need_no_corpus_where_their_numbers_follow_from_stored_tables(capsys, monkeypatch):

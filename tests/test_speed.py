@@ -2,6 +2,7 @@
 controls."""
 
 import importlib
+import json
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
@@ -160,3 +161,16 @@ def test_the_benchmarks_say_in_a_line_what_is_wrong(monkeypatch):
         "'decodin' is not one of 'training', 'decoding'"
         in CliRunner().invoke(benchmarks.main, ["decodin"]).output
     )
+
+
+def test_updates_are_timed_without_a_corpus_and_other_machines_are_kept(tmp_path, monkeypatch):
+    hours, stored = importlib.import_module("benchmarks.hours"), tmp_path / "hours.json"
+    other = {"scale": "smoke", "provenance": {"processor": "another", "threads": 1}}
+    stored.write_text(json.dumps({"rows": [other]}))
+    monkeypatch.setattr(hours, "RESULTS", stored)
+    monkeypatch.setattr(hours, "resolve", lambda scale: tiny())
+    for _ in range(2):
+        found = CliRunner().invoke(hours.main, ["smoke"])
+        assert found.exit_code == 0 and found.output.endswith(" s an update\n"), found.output
+    first, own = json.loads(stored.read_bytes())["rows"]
+    assert first == other and own["seconds_of_update"] > 0 and own["scale"] == "smoke"

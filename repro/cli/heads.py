@@ -30,12 +30,12 @@ from repro.runs import gallery
     default="find",
     show_default=True,
     type=click.Choice(["find", "PUD"]),
-    help="Of grammatical relations: those of the split, or the gold trees of PUD.",
+    help="Whose grammatical relations: those of the split, or of the gold trees of PUD.",
 )
 @click.option(
     "--record",
     type=click.Path(path_type=Path),
-    help="Also write the record below this folder; of all of dev.",
+    help="Also write the record below this folder; only for the whole of dev.",
 )
 @click.option(
     "--figures",
@@ -76,7 +76,7 @@ def heads(
     found.check_finished()
     check_split(found, split)
 
-    from repro.measures.heads import describe_heads
+    from repro.measures.heads import NO_PARSER, describe_heads
     from repro.papers.figures import head_figures
     from repro.plots import save
     from repro.records.head_tables import render_heads
@@ -96,6 +96,9 @@ def heads(
             raise
         described = describe_heads(found, split, limit, treebank=None, quiet=no_progress())
         click.echo(f"without grammatical relations: {absent}", err=True)
+    else:
+        if described["measured"]["parses"] is None and found.config.data.source == "en":
+            click.echo(NO_PARSER, err=True)
     written = None
     try:
         if record:
@@ -122,7 +125,8 @@ def measure(run: str, kind: str, record: Path | None) -> None:
     """Score RUN on published contrastive pairs, or its cross attention against gold alignments.
 
     published_pairs: DistilLingEval, English into German, on human beside machine references.
-    alignments: error rate, and the share of words that meet a gold link, of each head and mean.
+    alignments: of each head, and of the mean over heads, the error rate and the share of words
+    that meet a gold link.
 
     \b
       repro measure base alignments --record results

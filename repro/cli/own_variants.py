@@ -52,8 +52,8 @@ def check(variant: str) -> None:
     """Check VARIANT at every site where it is defined, and say in words what is wrong with it.
 
     VARIANT is a name of `repro variants`, or your own: my.py:alibi is the function alibi of my.py.
-    It is tried with each option at a second value; with options, as in my.py:alibi(window=3), as
-    it is.
+    It is tried with its defaults, and with each option at a second value. With options, as in
+    my.py:alibi(window=3), it is tried with these alone.
 
     The promises: weights are zero where blocked and sum to one; no token sees a later one;
     padding and other sentences change nothing; step by step gives what all at once gives.

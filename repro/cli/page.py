@@ -24,8 +24,8 @@ def page(runs: tuple[str, ...], out: Path, results: Path) -> None:
     """Write the models of RUN... into one HTML file, with all heads to switch off.
 
     The file needs no server and no network. It holds all parameters in half precision, and what the
-    folder of records says of heads, of pruning and of the claims; without the folder it goes
-    without.
+    folder of records says of heads, of pruning and of the claims. Where there is no such folder,
+    the page leaves that out.
 
     \b
       repro page gallery/base --out page.html

@@ -81,7 +81,7 @@ MOST_SEEDS = 1000  # of one command: more are a typing mistake
     "--dry-run", is_flag=True, help="Say what is missing and how long it will take, and do nothing."
 )
 def run(names, scale, seeds, jobs, splits, cluster, results, out, name, dry_run) -> None:
-    """Train and measure what NAMES need and is not in the results yet, and write their tables.
+    """Train and measure what NAMES need and is not in the results yet; write tables and verdicts.
 
     A NAME is a paper (you2020), an experiment (you2020.table2), a system of `repro variants`
     (hc-sa), or `all`: every experiment of every paper. Runs are shared, and resume where they
@@ -263,16 +263,17 @@ def _check_models(missing: "Plan", overrides: tuple[str, ...]) -> None:
 
 
 def _check_parser(missing: "Plan") -> None:
-    """Refuse a parser that `repro run` lacks, before hours of training."""
+    """Refuse, or for your own text say, that a parser is not there, before hours of training."""
     parsed = [
         config.data
         for config, kind in missing.measures
         if kind == "heads" and config.data.corpus != "minigerman"
     ]
     if parsed:
-        from repro.measures.heads import find_treebank
+        from repro.measures.heads import NO_PARSER, find_treebank
 
-        find_treebank(parsed[0], "dev", ())
+        if find_treebank(parsed[0], "dev", ()) is None and parsed[0].source == "en":
+            click.echo(NO_PARSER, err=True)
 
 
 def _announce_work(missing: "Plan", known: "Iterable[Record]", jobs: int, results: Path) -> None:

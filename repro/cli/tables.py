@@ -7,6 +7,7 @@ import click
 from repro.claims.settings import Setting
 from repro.cli.options import SCALE, check_results, check_unused, damage_named
 from repro.core.config import RunConfig
+from repro.data.own_text import own_folder
 from repro.errors import InputError, did_you_mean
 from repro.presets import SYSTEMS, resolve
 
@@ -27,7 +28,9 @@ FILTERS = ("corpus", "direction", "system", "split", "metric")
     help="csv, json: a row per score. latex, markdown: a table of systems with intervals.",
 )
 @SCALE
-@click.option("--of", multiple=True, help="A system, or an experiment: you2020.table2.")
+@click.option(
+    "--of", multiple=True, help="A system, or an experiment: you2020.table2; may be given again."
+)
 @click.option("--against", default="base", show_default=True, help="What differences are to.")
 @click.option("--corpus", help="Only rows of this corpus.")
 @click.option("--direction", metavar="SRC-TGT", help="Only rows of this direction.")
@@ -119,8 +122,11 @@ def _print_table(
 
 
 def _about(config: RunConfig, scale: str, split: str) -> str:
+    """Say in a caption what was scored; of your own text, the name of its folder is enough."""
     data = config.data
-    return f"{data.corpus} {split}, {data.source} to {data.target}, at the scale {scale}"
+    own = own_folder(data.corpus)
+    corpus = own.name if own else data.corpus
+    return f"{corpus} {split}, {data.source} to {data.target}, at the scale {scale}"
 
 
 def _settings_of(names: tuple[str, ...]) -> list[Setting]:

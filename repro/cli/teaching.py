@@ -80,8 +80,8 @@ def grade(
     """Grade the notebooks in SUBMISSIONS, and print what the class got wrong.
 
     Each runs in a process of its own, in an empty folder, with limits of time and memory and,
-    where the system allows it, without a network. It sees no definition. A right function counts
-    one point; hidden cases count, too.
+    where the system allows it, without a network. It never sees the answers that it is compared
+    with. A right function counts one point; hidden cases count, too.
 
     \b
       repro grade submissions --tutorial 01 --csv points.csv

@@ -38,9 +38,9 @@ from repro.core.config import DataConfig
 from repro.core.decoding import Translator
 from repro.core.subwords import Subwords
 from repro.data.corpora import load_once
-from repro.data.own_text import check_text_is_found
+from repro.data.own_text import check_text_is_found, own_folder
 from repro.data.parallel import ParallelCorpus
-from repro.errors import InputError, check_kind
+from repro.errors import InputError, MachineError, check_kind
 from repro.generated import minigerman
 from repro.measures.scores import describe_run
 from repro.runs.models import load_translator
@@ -52,6 +52,10 @@ BATCH_TOKENS = 4_000  # sentences times the longest side of a batch
 RELEVANCE_TOKENS = 160  # the same where the graph of the whole model is kept; more is slower, too
 RELEVANCE_SENTENCES = 100  # of the first ones of a split
 CHUNK = 10_000  # sentences encoded at a time
+NO_PARSER = (
+    "no English parser: heads are measured without grammatical relations; docs/installing.md says "
+    "how to get one"
+)
 
 
 class Treebank(NamedTuple):
@@ -93,7 +97,7 @@ def describe_heads(
     Raises:
         InputError: an unfinished run, an unknown split, no sentence, another version of the corpus,
             or a model without heads.
-        MachineError: parses are wanted, but the parser is not installed.
+        MachineError: as `find_treebank` and `pud`.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
     data = run.config.data
@@ -222,8 +226,10 @@ def _first_pairs(
 def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treebank | None:
     """Return the trees to measure a run's heads on: gold ones, or parses; else None.
 
+    English text of your own has None, too, where the parser is not installed.
+
     Raises:
-        MachineError: the parser is not installed.
+        MachineError: the parser is not installed, and the stored records of the corpus have parses.
     """
     if data.corpus == "minigerman":
         # Skip train unless it is asked for: it takes longest.
@@ -236,7 +242,12 @@ def find_treebank(data: DataConfig, split: str, sources: Sequence[str]) -> Treeb
         side = {"en": "english_tokens", "de": "german_tokens"}[data.source]
         return Treebank("gold trees", (Parse.of(getattr(example, side)) for example in examples))
     if data.source == "en":
-        parse = english_parser()
+        try:
+            parse = english_parser()
+        except MachineError:
+            if own_folder(data.corpus):
+                return None
+            raise
         return Treebank(f"{PARSER} {version(PARSER)}, spacy {version('spacy')}", parse(sources))
     return None
 

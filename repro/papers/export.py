@@ -16,6 +16,9 @@ from repro.presets import SYSTEMS
 from repro.records.report import score_of
 
 METRIC = "BLEU"
+PREAMBLE = """% \\usepackage{booktabs}
+% table* spans both columns of a two-column paper; a paper of one column prints it as table."""
+LAYOUT = "\\centering\n\\small\n\\setlength{\\tabcolsep}{4pt}\n"
 
 
 def systems_frame(
@@ -102,7 +105,7 @@ def for_people(frame: pd.DataFrame, against: Setting, minus: str = "-") -> pd.Da
             METRIC: [
                 f"{value:.2f}{sd}" for value, sd in zip(frame[METRIC], deviations, strict=True)
             ],
-            f"difference to {against} [95 %]": differences,
+            f"minus {against} [95 %]": differences,
             "seeds": frame["seeds"].astype(str),
             "parameters": [f"{value:,}" for value in frame["parameters"]],
         }
@@ -127,20 +130,30 @@ def as_latex(frame: pd.DataFrame, against: Setting, about: str, label: str) -> s
         label: what `\ref` finds it by, behind `tab:`.
     """
     shown = for_people(frame, against, minus="\u2212")
+    seeds, said = sorted(set(frame["seeds"])), "mean ± standard deviation over training seeds"
+    if len(seeds) == 1:
+        shown = shown.drop(columns="seeds")
+        said = f"mean ± standard deviation over {seeds[0]} training seeds"
+    if seeds == [1]:
+        said = "one training seed"
+    shown["parameters"] = [
+        f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value / 1e3:.1f} k"
+        for value in frame["parameters"]
+    ]
     escaped = shown.map(latex_escaped)
     escaped.columns = pd.Index([latex_escaped(name) for name in shown.columns])
     body = escaped.to_latex(
         index=False,
         escape=False,
         column_format="l" + "r" * (len(shown.columns) - 1),
-        caption=latex_escaped(
-            f"{METRIC} on {about}: mean ± standard deviation over training seeds. In brackets: "
-            "95 % intervals."
-        ),
+        caption=latex_escaped(f"{METRIC} on {about}: {said}. In brackets: 95 % intervals."),
         label=f"tab:{label}",
         position="t",
     )
-    return f"% \\usepackage{{booktabs}}\n{body}"
+    body = body.replace("{table}", "{table*}").replace(
+        "\\begin{tabular}", LAYOUT + "\\begin{tabular}"
+    )
+    return f"{PREAMBLE}\n{body}"
 
 
 _ESCAPES = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {

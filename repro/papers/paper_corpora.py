@@ -1,5 +1,6 @@
 """Say which corpus of which paper runs by which command, and how long training took here."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +10,14 @@ from repro.claims.evidence import Evidence, Record
 from repro.claims.settings import Setting
 from repro.data.catalogue import CORPORA
 from repro.markdown import table
+from repro.reading import read_plain
 from repro.records.stored import load_records
 from repro.scales import SCALES
 
 BASE = Setting("base")
 NOT_MEASURED = "not measured"
 NEWSTEST2019 = "wmt-news:newstest2019"
+TIMED = Path("benchmarks/results/hours.json")  # beside the folder of results
 
 
 @dataclass(frozen=True)
@@ -85,12 +88,13 @@ def corpora_page(folder: Path) -> str:
     records = load_records(folder, None)
     evidences = {scale: Evidence(scale, records) for scale in SCALES}
     hours = {scale: _by_machine(evidence) for scale, evidence in evidences.items()}
+    timed = _estimated(folder.parent / TIMED)
     return "\n\n".join(
         [
             "## The papers' own corpora",
             table(
                 ["paper", "its corpus", "here, from", "command", "a run of base"],
-                [_row_of(used, hours) for used in USED],
+                [_row_of(used, hours, timed) for used in USED],
             ),
             "## What has been trained here",
             table(
@@ -105,19 +109,26 @@ def corpora_page(folder: Path) -> str:
     )
 
 
-def _row_of(used: Used, hours: dict[str, dict[str, str]]) -> list[str]:
+def _row_of(
+    used: Used, hours: dict[str, dict[str, str]], timed: dict[str, dict[str, str]]
+) -> list[str]:
     if not used.scale:
         return [used.paper, used.what, used.missing, "-", "-"]
     corpus = SCALES[used.scale].data.corpus
     record = CORPORA[corpus]
     places = [f"`{record.folder}/`", *([f"Hub: `{record.hub.id}`"] if record.hub else [])]
-    measured = "; ".join(f"{h} on {name}" for name, h in hours[used.scale].items())
+    # another language or size of text does not change how many updates there are
+    known = (
+        timed.get(used.scale, {})
+        if used.changed
+        else hours[used.scale] or timed.get(used.scale, {})
+    )
     return [
         used.paper,
         used.what,
         f"`{corpus}`: {' or '.join(places)}",
         _command(used),
-        measured if measured and not used.changed else NOT_MEASURED,
+        _said(known),
     ]
 
 
@@ -144,7 +155,7 @@ def _row_of_scale(scale: str, evidence: Evidence, hours: dict[str, str]) -> list
         SCALES[scale].data.corpus,
         str(len(runs)),
         _in_words(total),
-        "; ".join(f"{h} on {name}" for name, h in hours.items()) or NOT_MEASURED,
+        _said(hours),
     ]
 
 
@@ -154,6 +165,24 @@ def _by_machine(evidence: Evidence) -> dict[str, str]:
     for record in _runs_of_base(evidence):
         found.setdefault(_machine(record), []).append(record["training"]["seconds"])
     return {name: _in_words(median(each)) for name, each in sorted(found.items())}
+
+
+def _estimated(path: Path) -> dict[str, dict[str, str]]:
+    """Return about how long a run of base would take, by scale and machine.
+
+    Args:
+        path: what `python -m benchmarks.hours` wrote: seconds of an update. It may be missing.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for row in json.loads(read_plain(path))["rows"] if path.exists() else []:
+        seconds = row["seconds_of_update"] * SCALES[row["scale"]].train.max_updates
+        found.setdefault(row["scale"], {})[_machine(row)] = f"about {_in_words(seconds)}"
+    return found
+
+
+def _said(hours: dict[str, str]) -> str:
+    """Return the hours on each machine in one cell."""
+    return "; ".join(f"{time} on {name}" for name, time in hours.items()) or NOT_MEASURED
 
 
 def _runs_of_base(evidence: Evidence) -> Iterable[Record]:
@@ -169,5 +198,5 @@ def _machine(record: Record) -> str:
     origin = record["provenance"]
     threads = origin["threads"]
     if origin["device"] != "cpu":
-        return str(origin["device"])
+        return str(origin["processor"]).partition(", ")[0]
     return f"{origin['processor']}, {threads} thread{'s' * (threads > 1)}"

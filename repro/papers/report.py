@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from repro import markdown
 from repro.claims.evidence import Evidence, NotMeasured
-from repro.claims.verdict_fields import StoredVerdict
+from repro.claims.verdict_fields import StoredVerdict, as_verdict
 from repro.errors import MachineError, ReproError
 from repro.markdown import table
 from repro.papers import PAPERS, Experiment, Paper, load_paper
@@ -21,8 +21,10 @@ from repro.papers.tables import status_line
 from repro.papers.verdict_text import verdict_table
 from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
+    claims_answered,
     claims_of,
     count_verdicts,
+    judge,
     load_verdicts,
     scales_with_verdicts,
     verdict_on,
@@ -138,7 +140,7 @@ def _rendered_experiment(paper: Paper, experiment: Experiment, evidence: Evidenc
         rest = ["what needs a part of the corpus, of which only the corpus tells the size"]
     if rest:
         text += (
-            f"\n\nStill to run, with `repro run {name} --scale {evidence.scale}`: "
+            f"\n\nStill to run, with `repro run {name} --scale {option_of(evidence.scale)}`: "
             f"{'; '.join(rest)}."
         )
     return Section(title + text + drawn, figures, name)
@@ -155,15 +157,33 @@ def _figures_of(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[s
 def experiments_sections(
     chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence
 ) -> list[Section]:
-    """Return the report of some experiments in sections; the first says how to read it."""
+    """Return the report of some experiments in sections; the first says how to read it.
+
+    Verdicts are on the claims that need no more than these experiments.
+    """
     heading = f"# {len(chosen)} experiment{'s' * (len(chosen) > 1)} at {evidence.scale}"
     parts = [
         part for part in (heading, _how_to_read(evidence.scale), inexact_note(evidence)) if part
     ]
+    answers = [answers_section(chosen, evidence)] if claims_answered(chosen) else []
     return [
         Section("\n\n".join(parts), {}, "top"),
+        *answers,
         *(experiment_section(paper, experiment, evidence) for paper, experiment in chosen),
     ]
+
+
+def answers_section(chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence) -> Section:
+    """Return verdicts on the claims that need no more than these experiments; none is stored."""
+    claims = claims_answered(chosen)
+    verdicts = [as_verdict(verdict) for verdict in judge(claims, evidence).values()]
+    counts = ", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items())
+    return Section(
+        f"## Verdicts\n\n{counts}. `repro claims`, with the same `--scale` and `--results`, stores "
+        f"them.\n\n{verdict_table(claims, verdicts)}",
+        {},
+        "verdicts",
+    )
 
 
 UNFINISHED = ("in part", "not run")

@@ -15,21 +15,25 @@ UPDATES = 20
 def hours_here(configs: Iterable[RunConfig]) -> float:
     """Return the hours of training of runs on this machine, one after the other.
 
-    One run of each shape is timed. What evaluations, translations and measures take is apart.
+    One run of each shape is timed, for all lengths of training. What evaluations, translations and
+    measures take is apart.
 
     Raises:
         ReproError: a corpus is not at hand, or the device refuses.
     """
-    configs, per_update = list(configs), dict[tuple, float]()
+    per_update: dict[tuple, float] = {}
+    seconds = 0.0
     for config in configs:
-        if shape_of(config) not in per_update:
-            per_update[shape_of(config)] = seconds_of_update(config)
-    return sum(per_update[shape_of(of)] * of.train.max_updates for of in configs) / 3600
+        short = _first_updates(config)
+        if (shape := shape_of(short)) not in per_update:
+            per_update[shape] = seconds_of_update(short)
+        seconds += per_update[shape] * config.train.max_updates
+    return seconds / 3600
 
 
-def seconds_of_update(config: RunConfig) -> float:
-    """Return the seconds of one of the first updates of a run, on its own text."""
-    short = replace(
+def _first_updates(config: RunConfig) -> RunConfig:
+    """Return the configuration of the first updates of a run, and no more."""
+    first = replace(
         config.train,
         max_updates=UPDATES,
         eval_every=UPDATES,
@@ -39,6 +43,11 @@ def seconds_of_update(config: RunConfig) -> float:
         cut_from=None,
         freeze_decoder=False,
     )
+    return replace(config, train=first)
+
+
+def seconds_of_update(config: RunConfig) -> float:
+    """Return the mean seconds of an update of a short run, on its own text."""
     with TemporaryDirectory(prefix="repro-timed-") as root:
-        run = train(replace(config, train=short), Path(root), quiet=True)
-        return run.state()["seconds"] / UPDATES
+        run = train(config, Path(root), quiet=True)
+        return run.state()["seconds"] / config.train.max_updates

@@ -17,6 +17,7 @@ from repro.claims.endpoints import NATS_PER_BLEU
 from repro.claims.evidence import Evidence
 from repro.claims.outcomes import STATUSES, Status, Verdict
 from repro.claims.pooling import AND
+from repro.claims.settings import Setting
 from repro.claims.verdict_fields import (
     StoredVerdict,
     VerdictFile,
@@ -29,7 +30,7 @@ from repro.claims.verdict_fields import (
 from repro.core.config import RunConfig, from_dict
 from repro.errors import DamagedFileError, InputError, ReproError, did_you_mean
 from repro.files import write_json
-from repro.papers import PAPERS, Claim, load_paper
+from repro.papers import PAPERS, Claim, Experiment, Paper, load_paper
 from repro.papers.printed_effects import printed_effects
 from repro.reading import read_plain
 from repro.records.sentences import cannot_read
@@ -41,6 +42,7 @@ from repro.scales import SCALES, add_scale, is_own, option_of
 FORMAT = 2
 NO_DATA: Status = "not run"
 TEST = "test"  # the set that claims were written for
+Wanted = tuple[str, Setting]  # a kind of record, and what it is of
 STATUSES_EXPLAINED = (
     "A claim is *reproduced* if all its conditions hold, *partly* if some hold and some fail, *not "
     "reproduced* if some fail and none holds. It is *not testable here* if none fails and one "
@@ -80,10 +82,9 @@ def experiments_of(claim: Claim) -> list[str]:
     They are found one after the other, each with the most records that are still missing. A claim
     of no paper has none.
     """
-    wanted = {("scores", setting) for setting in claim.settings()} | set(claim.measures())
+    wanted = _needed(claim)
     makes = {
-        f"{paper.name}.{experiment.name}": {("scores", setting) for setting in experiment.settings}
-        | {(kind, setting) for kind, of in experiment.measures.items() for setting in of}
+        f"{paper.name}.{experiment.name}": _made(experiment)
         for paper in map(load_paper, PAPERS)
         if claim in paper.claims
         for experiment in paper.experiments
@@ -96,6 +97,39 @@ def experiments_of(claim: Claim) -> list[str]:
         chosen.append(best)
         wanted -= makes[best]
     return chosen
+
+
+def claims_answered(chosen: Iterable[tuple[Paper, Experiment]]) -> list[Claim]:
+    """Return the claims that need no more records than these experiments of papers make.
+
+    Those of a whole paper are all its claims.
+    """
+    made: dict[str, set[Wanted]] = {}
+    left = {
+        paper: {experiment.name for experiment in load_paper(paper).experiments} for paper in PAPERS
+    }
+    for paper, experiment in chosen:
+        made.setdefault(paper.name, set()).update(_made(experiment))
+        left[paper.name].discard(experiment.name)
+    return [
+        claim
+        for name, records in made.items()
+        for claim in load_paper(name).claims
+        if not left[name] or _needed(claim) <= records
+    ]
+
+
+def _needed(claim: Claim) -> set[Wanted]:
+    """Return the records that a claim of a paper needs."""
+    return {("scores", setting) for setting in claim.settings()} | set(claim.measures())
+
+
+def _made(experiment: Experiment) -> set[Wanted]:
+    """Return the records that an experiment of a paper makes."""
+    measured = experiment.measures.items()
+    return {("scores", setting) for setting in experiment.settings} | {
+        (kind, setting) for kind, settings in measured for setting in settings
+    }
 
 
 def of_scores(claims: Iterable[Claim]) -> list[Claim]:
