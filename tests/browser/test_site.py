@@ -61,7 +61,7 @@ def test_pages_have_no_barrier_fit_a_phone_and_ask_no_other_machine(site, browse
     page.route("**/translator.html", lambda route: route.fulfill(body="", status=200))
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: asked.append(str(error)))
-    for name in every_page(site) if request.config.getoption("every_page") else PAGES:
+    for name in every_page(site) if request.config.getoption("every_page", False) else PAGES:
         asked.clear()
         page.set_viewport_size({"width": 1280, "height": 720})
         page.emulate_media(color_scheme="light")
