@@ -28,7 +28,7 @@ INSTALL = sed -n '/^setuptools==/,/[^\\]$$/p' requirements.lock | $(LOCKED) /dev
 EXTRA = $(LOCKED) requirements-$(1).lock
 endif
 
-.PHONY: demo test check-notebooks check-tutorials verify verify-corpora faults bare browser cluster nbgrader \
+.PHONY: demo test check-notebooks check-site check-tutorials verify verify-corpora faults bare browser cluster nbgrader \
 	exports slides site badges install lock dist sbom lint notebooks bench clean clean-runs
 
 demo: $(INSTALLED)
@@ -70,6 +70,12 @@ browser: $(INSTALLED)
 	$(call EXTRA,browser)
 	$(call EXTRA,site)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser tests/browser
+
+# Every page of the site, in both themes and on a phone; `make browser` takes one page of each kind.
+check-site: $(INSTALLED)
+	$(call EXTRA,browser)
+	$(call EXTRA,site)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m browser -s tests/browser/test_site.py --every-page
 
 # Runs on Ray workers.
 cluster: $(INSTALLED)

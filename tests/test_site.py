@@ -60,6 +60,7 @@ def test_a_page_of_a_notebook_has_the_still_picture_of_a_widget_and_says_nothing
     written = json.loads((tmp_path / "out.ipynb").read_text())
     shown = [list(found["data"]) for found in written["cells"][0]["outputs"]]
     assert shown == [["text/html", "text/plain"], ["image/png"], ["text/plain"]]
+    assert written["cells"][0]["metadata"]["mystnb"] == {"image": {"alt": "A map."}}
     assert "widgets" not in written["metadata"]
 
 
@@ -79,12 +80,14 @@ def test_every_work_can_be_cited():
         ('<a href="https://example.org/x"><a href="#top"><p id="top">', []),
         ('<a href="c.html">', ["a.html: c.html is not there"]),
         ('<a href="b.html#nowhere">', ["a.html: b.html#nowhere names no place in b.html"]),
-        ('<img src="x.png">', ["a.html: x.png is not there"]),
+        ('<img alt="A map." src="x.png">', ["a.html: x.png is not there"]),
+        ('<img alt="b.html" src="b.html">', ["a.html: b.html has no words"]),
+        ('<img src="b.html">', ["a.html: b.html has no words"]),
         ('<script src="https://example.org/x.js">', None),
         (" " * MOST, ["a.html: larger than 2 MB"]),
     ],
 )
-def test_wrong_links_large_pages_and_other_machines_are_found(tmp_path, body, found):
+def test_wrong_links_wordless_pictures_and_large_pages_are_found(tmp_path, body, found):
     (tmp_path / "a.html").write_text(f"<body>{body}")
     (tmp_path / "b.html").write_text('<h2 id="place">')
     if found is None:

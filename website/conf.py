@@ -14,6 +14,7 @@ extensions = ["myst_nb", "website.mathml"]
 # Pages show what is saved in the notebooks; nothing runs.
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # CommonMark, the default, has no tables
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False

@@ -1,4 +1,4 @@
-"""Check the pages of a built site: what they link to, and how large they are."""
+"""Check the pages of a built site: links, sizes, and the words of pictures."""
 
 from collections.abc import Collection, Iterator
 from html.parser import HTMLParser
@@ -9,13 +9,15 @@ MOST = 2_000_000  # bytes of a page
 
 
 class _Page(HTMLParser):
-    """What a page links to, what it loads, and the names in it that a link can end at."""
+    """What a page links to, what it loads, the names in it that a link can end at, and pictures
+    without words for those who do not see them."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.links: list[str] = []
         self.loaded: list[str] = []
         self.names: set[str] = set()
+        self.wordless: list[str] = []
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -25,10 +27,13 @@ class _Page(HTMLParser):
             (self.loaded if tag == "link" else self.links).append(found["href"])
         if "src" in found:
             self.loaded.append(found["src"])
+        if tag == "img" and found.get("alt", "") in ("", found.get("src")):
+            self.wordless.append(found.get("src", ""))
 
 
 def problems(folder: Path, may_be_large: Collection[str] = ()) -> list[str]:
-    """Return a line for each link that leads nowhere, and for each page that is too large.
+    """Return a line for each link that leads nowhere, each picture without words, and each page
+    that is too large.
 
     Pages load nothing from other machines; links may lead there, and are not followed.
 
@@ -47,6 +52,8 @@ def problems(folder: Path, may_be_large: Collection[str] = ()) -> list[str]:
     for path, page in pages.items():
         for link in _broken(path, page, pages):
             found.append(f"{path.relative_to(folder)}: {link}")
+        for picture in page.wordless:
+            found.append(f"{path.relative_to(folder)}: {picture} has no words")
     return found
 
 

@@ -69,16 +69,17 @@ def write_notebook(path: Path, target: Path) -> None:
     """Write a notebook without what its page cannot show.
 
     A widget without a kernel is replaced by the still picture saved beside it. The words below a
-    figure are its text alternative already.
+    figure become its text alternative, which the generator takes from the cell, not the output.
     """
     notebook = nbformat.read(path, as_version=4)
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [o for o in cell.outputs if WIDGET not in o.get("data", {})]
-            words = {
-                image.get("alt") for o in cell.outputs for image in o.get("metadata", {}).values()
-            }
+            images = [image for o in cell.outputs for image in o.get("metadata", {}).values()]
+            words = [image["alt"] for image in images if "alt" in image]
+            if words:
+                cell.metadata["mystnb"] = {"image": {"alt": " ".join(words)}}
             cell.outputs = [
                 o for o in cell.outputs if o.get("data", {}).get("text/plain") not in words
             ]

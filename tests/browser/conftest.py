@@ -69,6 +69,12 @@ HAS_RUN = """() => {
 SLOW = 600_000  # milliseconds; nothing takes so long, but a busy machine is no reason to fail
 
 
+def pytest_addoption(parser) -> None:
+    parser.addoption(
+        "--every-page", action="store_true", help="check every page of the site, not one of a kind"
+    )
+
+
 class Server(NamedTuple):
     """A running JupyterLab: its address, the folder of its notebooks, and that of what it
     trusts."""

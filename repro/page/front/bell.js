@@ -38,7 +38,7 @@ export class Bell {
   addHandle(name) {
     const { least, most } = LIMITS[name];
     const range = { "aria-valuemin": least, "aria-valuemax": most, "aria-label": LABELS[name] };
-    const about = { r: 11, class: `rp-handle rp-${name}`, tabindex: 0, role: "slider", ...range };
+    const about = { r: 13, class: `rp-handle rp-${name}`, tabindex: 0, role: "slider", ...range };
     const node = this.picture.appendChild(svg("circle", about));
     node.addEventListener("pointerdown", (event) => node.setPointerCapture(event.pointerId));
     node.addEventListener("pointermove", (event) => {
