@@ -15,6 +15,7 @@ import {
   toggled,
   withPattern,
 } from "../repro/page/front/state.js";
+import { saidOf, statisticsOf } from "../repro/page/front/statistics.js";
 import { aligned } from "../repro/page/front/truth.js";
 
 const FIRST = { ...START, model: "base", sentence: "a <b> & c = 100 % #x" };
@@ -110,6 +111,30 @@ function checkTruth() {
   assert.deepEqual(kinds("c a", "a c"), ["c wrong", "a right", "c missing"]);
 }
 
+function checkStatistics() {
+  const rows = [
+    [0.5, 0.25, 0.25],
+    [0.75, 0, 0.25],
+    [0, 0, 1],
+  ];
+  const rounded = (site, given = rows) => {
+    const found = statisticsOf(site, given);
+    return [found.confidence, found.entropy, found.distance].map((x) => Number(x.toFixed(4)));
+  };
+  const nats = 1.5 * Math.LN2 + 0.75 * Math.log(4 / 3) + 0.25 * Math.log(4);
+  const entropy = Number((nats / 3).toFixed(4));
+  assert.deepEqual(rounded("encoder_self"), [0.625, entropy, 0.5]); // two words and the end mark
+  assert.deepEqual(rounded("cross"), [0.4167, entropy, 0.3333]);
+  assert.deepEqual(rounded("decoder_self"), [0.75, entropy, 0.3333]);
+  const nothing = [
+    [0, 0, 0],
+    [0.4, 0, 0],
+  ];
+  assert.deepEqual(rounded("cross", nothing), [0.2, 0.1833, 0.5]);
+  assert.match(saidOf(statisticsOf("cross", nothing)), /rows sum to between 0.00 and 0.40/);
+  assert.match(saidOf(statisticsOf("cross", rows)), /rows sum to 1.00/);
+}
+
 async function runWorker(path) {
   const html = readFileSync(path, "utf8");
   const engine = html.match(/<script type="text\/plain" id="engine">([^]*?)<\/script>/)[1];
@@ -123,5 +148,6 @@ async function runWorker(path) {
 }
 
 if (process.argv[2] === "state") {
-  for (const check of [checkHistory, checkLinks, checkHeads, checkTruth]) check();
+  for (const check of [checkHistory, checkLinks, checkHeads, checkTruth, checkStatistics])
+    check();
 } else await runWorker(process.argv[3]);

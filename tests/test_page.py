@@ -161,6 +161,17 @@ def test_the_page_asks_nothing_of_other_machines(page):
     assert not re.findall(r"<(?:link|img|iframe)\b|\bsrc=", html.partition("<script")[0])
 
 
+def test_only_the_first_model_stands_before_the_script_that_starts_the_page():
+    html = page_html({name: gallery.load(name) for name in ("base", "hc-sa")})
+    first, second = (html.index(f'data-model="{name}"') for name in ("base", "hc-sa"))
+    assert first < html.index("start(document)") < second
+
+
+def test_the_page_has_letters_of_ascii_alone():
+    """Others would double what a browser keeps of it, and the time to decode it."""
+    assert page_html({"Grün → 🐕": gallery.load("hc-sa")}, RESULTS).isascii()
+
+
 def test_the_page_with_captions_is_small():
     html = page_html({"multi30k-base": gallery.load("multi30k-base")})
     assert len(html.encode()) < 6_000_000
@@ -251,15 +262,22 @@ def test_the_pruned_models_of_the_page_are_the_stored_ones():
     records = load_records(RESULTS, None, {"minigerman"})
     series = pruned_models(records)
     assert len(series) == 3
-    for each in series:
-        heads = [left for left, _ in each["points"]]
-        assert heads == sorted(heads, reverse=True) and heads[0] == each["heads"] == 48
     scores = {
-        round(score_of(record, "BLEU")["value"], 2)
+        (
+            round(score_of(record, "BLEU")["value"], 2),
+            round(record["training"]["best_dev_nll"], 3),
+        )
         for record in records
         if kind_of(record) == "scores"
     }
-    assert {bleu for each in series for _, bleu in each["points"]} <= scores
+    for each in series:
+        heads = [model["heads"] for model in each["models"]]
+        assert heads == sorted(heads) and heads[-1] == each["heads"] == 48
+        assert {(model["bleu"], model["nats"]) for model in each["models"]} <= scores
+        for model in each["models"]:
+            kept = {site: [len(layer) for layer in model["kept"][site]] for site in model["kept"]}
+            assert sum(map(sum, kept.values())) == model["heads"]
+        assert kept == each["layers"]  # the last one has all of them
 
 
 def test_every_system_of_the_gallery_is_told_in_words():

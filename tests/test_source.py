@@ -139,8 +139,9 @@ def test_notebooks_were_run_top_to_bottom_and_are_small(path):
     # paper and needs up to 360,000 bytes. The first notebook holds a model.
     text = path.read_text(encoding="utf-8")
     of_models = sum(map(len, re.findall(r"data-model=[^>]*?(?:>|&gt;)([\w+/=]{1000,})", text)))
-    # a translator in an output holds one small model; views of it hold none
-    assert of_models < 850_000
+    # A translator in an output holds its models, views of it hold none: the model of captions in
+    # the sixth notebook, a small one of each paper in the eighth, a small one elsewhere.
+    assert of_models < {"06": 5_500_000, "08": 5_500_000}.get(path.name[:2], 850_000)
     assert path.stat().st_size - of_models < 850_000
 
 

@@ -12,18 +12,22 @@ FOLDER = Path(__file__).parent
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.M)
 _COMMENT = re.compile(r"^ *(?://.*|/\*\*(?:.|\n)*?\*/)\n|^ +|^\n", re.M)
+_OTHER = re.compile(r"[^\x00-\x7f]")
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))", re.M)
 
 
 def bundle(entry: str) -> str:
     """Return a module with all that it imports as one script; its exports are in `modules[entry]`.
 
+    The script has letters of ASCII alone. A browser keeps a page without others in half the memory,
+    and reads it in half the time.
+
     Args:
         entry: path below this folder, such as `engine/worker.js`.
     """
     scripts: dict[str, str] = {}
     _collect(entry, scripts)
-    return "const modules = {};\n" + "".join(scripts.values())
+    return _OTHER.sub(_escaped, "const modules = {};\n" + "".join(scripts.values()))
 
 
 def _collect(name: str, scripts: dict[str, str]) -> None:
@@ -44,3 +48,9 @@ def _collect(name: str, scripts: dict[str, str]) -> None:
     scripts[name] = (
         f"modules[{name!r}] = (() => {{\n{body}\nreturn {{ {', '.join(names)} }};\n}})();\n"
     )
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """Return a letter as strings and patterns of JavaScript may write it."""
+    units = match[0].encode("utf-16-be").hex()
+    return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))

@@ -58,12 +58,14 @@ def page_html(
     corpora = {run.config.data.corpus for run in runs.values()}
     records = load_records(folder, None, corpora) if folder else []
     options = (stored_options(folder, records) if folder else {}) | dict(start or {})
-    models = [_model_script(name, run, records) for name, run in runs.items()]
+    first, *others = [_model_script(name, run) for name, run in runs.items()]
     parts = front_end() | {
         "page_style": _read("colours.css") + _read("page.css"),
-        "models": "\n".join(models),
+        "models": _json_in_html([mount_model(*of, records) for of in runs.items()]),
+        "first_model": first,
+        "other_models": "\n".join(others),
         "options": _json_in_html(options),
-        "key": html.escape(key),
+        "key": _in_html(key),
     }
     return _filled("page.html", parts)
 
@@ -76,7 +78,7 @@ def view_html(title: str, key: str, start: Mapping[str, Any]) -> str:
         key: of the page that holds the models.
         start: options of `mount` for this view.
     """
-    parts = {"title": html.escape(title), "key": key, "start": _json_in_html(start)}
+    parts = {"title": _in_html(title), "key": key, "start": _json_in_html(start)}
     return _filled("view.html", parts)
 
 
@@ -90,7 +92,7 @@ def widget_html(title: str, entry: str, style: Sequence[str], data: Any) -> str:
         data: for `start`; as JSON.
     """
     parts = {
-        "title": html.escape(title),
+        "title": _in_html(title),
         "style": "".join(map(_read, ("colours.css", "page.css", *style))),
         "script": bundle(entry),
         "entry": entry,
@@ -150,11 +152,10 @@ def packed_model(name: str, run: Run) -> str:
     return base64.b64encode(zlib.compress(model_file(run, name), 9)).decode()
 
 
-def _model_script(name: str, run: Run, records: list[dict[str, Any]]) -> str:
-    """Return the element that holds a model."""
-    shown = json.dumps(mount_model(name, run, records), ensure_ascii=False)
-    about = html.escape(shown, quote=True)
-    return f'<script type="text/plain" data-model="{about}">{packed_model(name, run)}</script>'
+def _model_script(name: str, run: Run) -> str:
+    """Return the element that holds the file of a model."""
+    called = _in_html(name)
+    return f'<script type="text/plain" data-model="{called}">{packed_model(name, run)}</script>'
 
 
 def _read(name: str) -> str:
@@ -162,5 +163,10 @@ def _read(name: str) -> str:
 
 
 def _json_in_html(value: Any) -> str:
-    """Return JSON that ends no script element."""
-    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
+    """Return JSON that ends no script element, and has letters of ASCII alone."""
+    return json.dumps(value).replace("<", "\\u003c")
+
+
+def _in_html(text: str) -> str:
+    """Return a text for an element or an attribute, with letters of ASCII alone."""
+    return html.escape(text).encode("ascii", "xmlcharrefreplace").decode()

@@ -11,7 +11,7 @@ from repro.papers import PAPERS, load_paper
 from repro.papers.effects import PaperEffect, has_numbers
 from repro.papers.forest_plot import FOREST_EXPLAINED, OTHERS, as_drawn, effects_by_axis
 from repro.papers.headlines import headline
-from repro.papers.pruned import PRUNED, control_of, pruning_series_by_seed
+from repro.papers.pruned import PRUNED, control_of
 from repro.papers.report import shown_verdicts
 from repro.plots.forest_rows import Effect, Reading
 from repro.records.schema import kind_of
@@ -49,31 +49,51 @@ def head_facts(run: Run, records: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def pruned_models(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the stored pruned models of all sites (Voita et al. 2019, section 6).
+    """Return the stored models pruned at all sites (Voita et al. 2019, section 6).
 
     Returns:
-        A series per seed: `label`, the number of `heads` before pruning, and `points` of
-        [heads left, BLEU], the model before pruning first.
+        A series per seed: `label`, the number of `heads` before pruning, and of those of each
+        layer by site, `layers`. `models`, the one with fewest heads first, the one trained on
+        without pruning last: for each the number of `heads` left, its `bleu`, its negative
+        log-likelihood on the development set in `nats` per token, and the heads that it `kept`, by
+        site and layer.
+
+    Raises:
+        NotMeasured: there was no sweep, or one without a model trained on as long.
     """
     evidence = Evidence(GENERATED_SCALE, records)
     found = []
-    for seed, all_series in pruning_series_by_seed(evidence).items():
-        series = all_series["all"]
-        left = {control_of(evidence, series): series["heads"]} | {
-            point["config_digest"]: point["heads"] for point in series["points"]
+    for seed in evidence.shared_seeds(["pruning"], (PRUNED,)):
+        sweep = evidence.one("pruning", PRUNED, seed)
+        series = sweep["series"]["all"]
+        whole = {
+            "config_digest": control_of(evidence, series),
+            "heads": series["heads"],
+            "kept_heads": {
+                site: [list(range(heads)) for heads in layers]
+                for site, layers in sweep["whole"].items()
+            },
         }
-        points = [
-            [heads, round(score_of(evidence.scores_by(digest), "BLEU")["value"], 2)]
-            for digest, heads in left.items()
-        ]
+        models = [_pruned_model(evidence, point) for point in (*series["points"], whole)]
         found.append(
             {
                 "label": f"{PRUNED}, seed {seed}",
                 "heads": series["heads"],
-                "points": sorted(points, reverse=True),
+                "layers": sweep["whole"],
+                "models": sorted(models, key=lambda model: model["heads"]),
             }
         )
     return found
+
+
+def _pruned_model(evidence: Evidence, point: dict[str, Any]) -> dict[str, Any]:
+    record = evidence.scores_by(point["config_digest"])
+    return {
+        "heads": point["heads"],
+        "bleu": round(score_of(record, "BLEU")["value"], 2),
+        "nats": round(record["training"]["best_dev_nll"], 3),
+        "kept": point["kept_heads"],
+    }
 
 
 def claims_drawn(folder: Path) -> dict[str, Any]:

@@ -37,7 +37,6 @@ BESIDE, BAR = 80, 80  # pixels of the margins, and of the colour bar
 BETWEEN = 30  # pixels between panels of a row
 LETTER = 7  # pixels of a title
 LEGIBLE, ROOMY = 9, 15  # pixels of a row with a label, and of one with a label of usual size
-DIM = 0.3  # a widget shows the roots of weights that are all smaller
 PERCENT = 255  # the most that fits into a byte
 
 

@@ -9,7 +9,6 @@ import traitlets
 from repro.core.config import SITES
 from repro.core.numbering import FIRST
 from repro.core.transformer import Transformer
-from repro.errors import InputError
 from repro.widgets.parts import TITLES, module, style
 
 Factors = list[list[list[float]]]
@@ -22,32 +21,6 @@ class HeadGrid(anywidget.AnyWidget):
     _esm, _css = module("heads"), style("heads")
     titles = traitlets.List(list(TITLES.values())).tag(sync=True)
     factors = traitlets.List().tag(sync=True)
-
-
-def check_chosen(where: str, chosen: list[int], counts: Sequence[Sequence[int]]) -> list[int]:
-    """Return [site, layer, head] of a head that is drawn.
-
-    Args:
-        where: the name of the trait in an error.
-        chosen: its new value.
-        counts: heads by site and layer; none before anything is drawn.
-
-    Raises:
-        InputError: there is no such head.
-    """
-    there = [
-        [s, i, head]
-        for s, layers in enumerate(counts)
-        for i, heads in enumerate(layers)
-        for head in range(heads)
-    ]
-    if there and chosen not in there:
-        raise InputError(
-            where,
-            f"there is no head {chosen}",
-            "give [site, layer, head] of one that is drawn; all numbers begin at 0",
-        )
-    return chosen
 
 
 @torch.no_grad()
@@ -63,15 +36,6 @@ def factors_at_test_time(model: Transformer) -> Factors:
         return found.tolist()
 
     return [[factors(attention) for attention in model.attentions()[site]] for site in SITES]
-
-
-def first_head(model: Transformer) -> list[int]:
-    """Return [site, layer, head] of the first existing head."""
-    for site, layers in enumerate(factors_at_test_time(model)):
-        for layer, heads in enumerate(layers):
-            if heads:
-                return [site, layer, 0]
-    raise InputError("model", "has no attention head", "use a model with attention")
 
 
 def static_heads(factors: Sequence[Sequence[Sequence[float]]]) -> str:

@@ -21,8 +21,7 @@ from repro.core.decoding import Translator
 from repro.core.numbering import FIRST
 from repro.data.characters import describe_characters
 from repro.errors import ReproError, check_kind
-from repro.plots.maps import DIM
-from repro.widgets.stills import NOT_LIVE, PALETTE
+from repro.widgets.stills import NOT_LIVE
 
 TITLES = {
     "encoder_self": "Encoder self-attention",
@@ -47,8 +46,6 @@ def module(*names: str) -> str:
         (FRONT / f"{name}.js").read_text(encoding="utf-8") for name in ("common", *names)
     )
     given = f"const FIRST = {FIRST};\n" if "FIRST" in text else ""
-    if "matrix" in names:
-        given += f"const [PALETTE, DIM] = [{PALETTE.flatten().tolist()}, {DIM}];\n"
     return given + re.sub(r"^ +|^ *//.*\n", "", text, flags=re.MULTILINE)
 
 
@@ -80,7 +77,7 @@ class Words(anywidget.AnyWidget):
 
 
 class InteractiveWidget(ipywidgets.VBox):
-    """A widget that a page without a kernel shows as text and pictures.
+    """A widget that a page without a kernel shows as text.
 
     Args:
         rows: its parts.

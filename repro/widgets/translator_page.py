@@ -11,7 +11,7 @@ from repro.runs.run import Run
 from repro.widgets.frame import Frame
 
 HEIGHT = 700  # pixels, before the page says how high it is
-VIEWS = ("heads", "playground", "compare", "pruning", "step", "claims")
+VIEWS = ("heads", "attention", "playground", "compare", "pruning", "step", "claims")
 """The views of `repro/page/front/views.js`."""
 CLOSEST, WIDEST = 0.25, 5.0  # tokens; the limits of a bell in `repro/page/front/patterns.js`
 Head = tuple[str, int, int]

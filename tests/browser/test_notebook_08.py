@@ -14,42 +14,46 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
 
 def test_notebook_08_is_a_playing_field(open_notebook, server):
-    """Run the real one, move the playground's center, switch a head off, type markup in every
-    widget of the kernel that takes a sentence."""
+    """Run the real one, compare models, look into heads, move the playground's center, switch a
+    head off, type markup in every widget that takes a sentence."""
     (server.folder / "results").symlink_to(ROOT / "results")
     notebook = nbformat.read(ROOT / "notebooks" / "08_compare_and_ablate.ipynb", 4)
     lab = open_notebook("notebooks/08_compare_and_ablate", notebook)
     lab.run_all()
 
-    play = cell_with(lab, "playground = translator(").locator("iframe").content_frame
+    models = cell_with(lab, "page = translator(").locator("iframe").content_frame
+    models.locator(".rp-model").nth(4).locator(".rp-number").first.wait_for(timeout=SLOW)
+    look = cell_with(lab, 'page.view("attention"').locator("iframe").content_frame
+    look.get_by_role("heading", name="Cross attention, layer 2, head 3").wait_for(timeout=SLOW)
+
+    play = cell_with(lab, 'page.view("playground"').locator("iframe").content_frame
     play.locator(".rp-number").first.wait_for(timeout=SLOW)
     shown = ".rp-text, .rp-number"  # a good model may say the same, with other probabilities
     words = text_of(play, shown)
     bell = play.get_by_role("slider", name="middle of the bell")
     until(lab, lambda: bell.press("ArrowRight") or text_of(play, shown) != words, "other numbers")
 
-    heads = cell_with(lab, "playground.view(").locator("iframe").content_frame
+    heads = cell_with(lab, 'page.view("heads"').locator("iframe").content_frame
     heads.locator(".rp-status", has_text="4 of 24 heads off").wait_for(timeout=SLOW)
     heads.get_by_role("button", name="Cross attention, layer 2, head 1").press("Space")
     heads.locator(".rp-status", has_text="5 of 24 heads off").wait_for(timeout=SLOW)
 
     for theme, name in THEMES.items():
         lab.set_theme(name)
-        for widget in (
-            "comparison = ",
-            "explorer = ",
-            "playground = ",
-            "playground.view(",
-            "pruning = ",
-            "ClaimsTable(",
-        ):
+        for name, widget in {
+            "compare": "page = translator(",
+            "attention": 'page.view("attention"',
+            "playground": 'page.view("playground"',
+            "heads": 'page.view("heads"',
+            "pruning": "pruning = ",
+            "claims": "ClaimsTable(",
+        }.items():
             place = cell_with(lab, widget).locator(".jp-Cell-outputWrapper").last
             place.scroll_into_view_if_needed()
             lab.page.wait_for_timeout(300)
-            lab.shoot(f"{widget.strip(' =(').lower()}-{theme}", place)
+            lab.shoot(f"{name}-{theme}", place)
 
-    for name in ("Comparison", "Explorer", "Pruning"):
-        place = cell_with(lab, f"{name.lower()} = {name}(")
+    for place in (models, look, cell_with(lab, "pruning = Pruning(")):
         before = text_of(place, ".rp-token, .rp-number")
         type_sentence(place, HOSTILE)
         until(
@@ -57,12 +61,9 @@ def test_notebook_08_is_a_playing_field(open_notebook, server):
             lambda place=place, before=before: text_of(place, ".rp-token, .rp-number") != before,
             "the new sentence",
         )
-    tokens = (
-        cell_with(lab, "explorer = Explorer(")
-        .get_by_role("toolbar", name="source tokens")
-        .locator("button")
-    )
-    assert "".join(tokens.all_text_contents()).replace("▁", " ").strip() == f"{HOSTILE}(end)"
+    tokens = look.get_by_role("group", name="follow: source").get_by_role("button")
+    until(lab, lambda: "<" in "".join(tokens.all_text_contents()), "the markup as text")
+    assert look.locator("main img").count() == models.locator("main img").count() == 0
 
     figures = lab.page.locator(".jp-RenderedImage img")
     assert figures.count() == 4 and lab.page.locator(".js-plotly-plot, .plot-img").count() == 0

@@ -176,6 +176,7 @@ def test_a_phone_switches_heads_by_touch(visit):
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 TABS = (
     "Break it",
+    "Where they look",
     "Replace a head",
     "Compare models",
     "Fewer heads",
@@ -295,8 +296,17 @@ def test_words_are_right_or_wrong_where_the_truth_is_known(visit):
         said = [word.strip(" ✓") for word in row.locator(".rp-right").all_text_contents()]
         assert said and set(said) <= set(reference.split())
     here.page.get_by_label("sentence to translate").fill("The dog sees my cat.")
-    panel.get_by_text("no word is marked").wait_for(timeout=SLOW)
+    panel.get_by_text("words that the first model does not write are marked").wait_for(timeout=SLOW)
+    panel.locator(".rp-number").first.wait_for(timeout=SLOW)
     assert panel.locator(".rp-right, .rp-wrong").count() == 0
+    here.until("[...page.view.found.values()].every(Boolean)")
+    first, *others = (row.locator(".rp-words") for row in panel.locator(".rp-model").all())
+    assert first.locator("mark").count() == 0
+    usual = {text.rstrip(".,") for text in first.locator(".rp-text").all_text_contents()}
+    for row in others:
+        marked = {text.rstrip(".,") for text in row.locator("mark .rp-text").all_text_contents()}
+        written = {text.rstrip(".,") for text in row.locator(".rp-text").all_text_contents()}
+        assert marked == written - usual
     here.check_quiet()
 
 
@@ -319,7 +329,7 @@ def test_a_slider_switches_off_the_heads_that_are_needed_least(visit):
     here.measured()
     order = here.page.evaluate("page.reading.byNeed()")
     panel = here.open("Fewer heads")
-    slider = panel.get_by_role("slider")
+    slider = panel.get_by_role("slider", name="heads left")
     slider.focus()
     for _ in range(3):
         here.page.keyboard.press("ArrowLeft")
@@ -327,7 +337,66 @@ def test_a_slider_switches_off_the_heads_that_are_needed_least(visit):
     assert here.page.evaluate("page.state.off") == sorted(order[:3])
     here.until("page.view.points.length === 25")
     assert panel.locator(".rp-changes li").count() >= 2
-    assert panel.get_by_role("img").count() == 2  # this sentence's curve, and the stored one
+    here.check_quiet()
+
+
+def test_a_slider_goes_through_the_pruned_models_on_record(visit):
+    here = visit()
+    panel = here.open("Fewer heads")
+    series = here.page.evaluate("page.options.pruned")[0]
+    slider = panel.get_by_role("slider", name="pruned model on record")
+    slider.focus()
+    for number, model in reversed(list(enumerate(series["models"]))):
+        assert slider.input_value() == str(number)
+        said = slider.get_attribute("aria-valuetext")
+        assert said.startswith(f"{model['heads']} of {series['heads']} heads left: ")
+        assert f"{model['bleu']:.1f} BLEU" in said and f"{model['nats']:.2f} nats" in said
+        shown = panel.locator(".rp-square:not(.rp-gone)").all_text_contents()
+        kept = [head + 1 for site in model["kept"].values() for layer in site for head in layer]
+        assert shown == list(map(str, kept))
+        assert panel.locator(".rp-square").count() == series["heads"]
+        here.page.keyboard.press("ArrowLeft")
+    fewest = panel.get_by_role("img", name="Cross attention: layer 1 keeps")
+    layer = series["models"][0]["kept"]["cross"][0]
+    assert f"layer 1 keeps {'head' if layer else 'none'}" in fewest.get_attribute("aria-label")
+    panel.get_by_label("pruned from").select_option(index=1)
+    panel.get_by_text(f"{series['heads']} of {series['heads']} heads left").wait_for()
+    here.check_quiet()
+
+
+def test_a_word_is_followed_through_the_pictures_of_all_heads(visit):
+    here = visit("model=base&sentence=The+dog+sleeps.&view=attention&focus=cross.1.2")
+    panel = here.page.get_by_role("tabpanel", name="Where they look")
+    squares = panel.get_by_role("button", name=re.compile("layer 1, head 1"))
+    look = "nodes => nodes.map(node => node.style.backgroundImage)"
+    panel.get_by_text("On this sentence: largest weight").wait_for(timeout=SLOW)
+    before = squares.evaluate_all(look)
+    assert len(before) == 3 and all(each.startswith('url("data:image/png') for each in before)
+    source = panel.get_by_role("group", name="follow: source")
+    source.get_by_role("button", name="dog").press("Enter")
+    here.until("page.view.word")
+    encoder, decoder, cross = (
+        a != b for a, b in zip(before, squares.evaluate_all(look), strict=True)
+    )
+    assert (encoder, decoder, cross) == (True, False, True)
+    said = panel.locator(".rp-matrix + .rp-caption, .rp-scroll + .rp-caption").first
+    assert "looks at “dog”" in said.text_content()
+    weights = "page.reading.weightsOf('cross.1.2').map((row) => row[1])"
+    largest = max(here.page.evaluate(weights))
+    assert f"{100 * largest:.0f}" in said.text_content()
+    source.get_by_role("button", name="dog").press("Enter")
+    here.until("!page.view.word")
+    assert squares.evaluate_all(look) == before
+    squares.nth(2).press("ArrowRight")
+    panel.get_by_role("heading", name="Cross attention, layer 1, head 2").wait_for()
+    here.check_quiet()
+
+
+def test_a_page_that_is_still_loading_says_so_and_no_translation_is_no_words(visit):
+    late = "Worker = class { postMessage() {} terminate() {} };"
+    here = visit(loads=False, script=late)
+    here.page.locator(".rp-translation", has_text="loading the model").wait_for()
+    assert not here.page.get_by_text("(no words)").count()
     here.check_quiet()
 
 
@@ -430,7 +499,7 @@ def test_two_apps_live_in_another_page_and_leave_it_alone(visit, tmp_path):
     (tmp_path / "page.html").write_text(text, encoding="utf-8")
     here.page.reload()
     here.until("apps.every((app) => app.reading.isMeasured)")
-    assert here.page.get_by_role("tab").all_text_contents() == [TABS[4], TABS[3]]
+    assert here.page.get_by_role("tab").all_text_contents() == [TABS[5], TABS[4]]
     here.page.get_by_role("button", name="Cross attention, layer 1, head 1").click()
     here.until("apps[0].state.off.length === 1 && apps[1].state.off.length === 0")
     here.until("apps[0].reading.whole")

@@ -17,7 +17,9 @@ export function headOf(key) {
   return { site, layer: Number(layer), head: Number(head) };
 }
 
+export const numberOf = (head) => head + FIRST;
+
 export const layerName = (layer) => `layer ${layer + FIRST}`;
 
 export const headName = ({ site, layer, head }) =>
-  `${TITLES[site]}, ${layerName(layer)}, head ${head + FIRST}`;
+  `${TITLES[site]}, ${layerName(layer)}, head ${numberOf(head)}`;

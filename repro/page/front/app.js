@@ -100,6 +100,11 @@ export class App {
     return this.broken.get(this.state.model) ?? this.reading.refusal;
   }
 
+  /** What a visitor waits for before the first translation. */
+  get waitedFor() {
+    return this.heads.has(this.state.model) ? "translating …" : "loading the model …";
+  }
+
   get language() {
     return this.languages.get(this.state.model) ?? "";
   }
@@ -246,7 +251,9 @@ export class App {
 
   drawNow() {
     const { state, reading } = this;
-    this.translation.draw(reading.found.words ?? NOTHING, reading.other, this.language);
+    const { words } = reading.found;
+    if (words) this.translation.draw(words, reading.other, this.language);
+    else this.translation.wait(this.refusal ? "" : this.waitedFor);
     this.bar.enable({
       worst: reading.isMeasured && !this.refusal && this.mostNeeded(),
       undo: this.history.canUndo,

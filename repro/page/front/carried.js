@@ -18,7 +18,7 @@ class Carried {
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.play = button(row, "play", () => (this.timer ? this.stop() : this.start()));
     this.title = add(root, "h2", "rp-title", "", { "aria-live": "polite" });
-    this.matrix = new Matrix(root, () => {}, () => {});
+    this.matrix = new Matrix(root);
     this.said = add(root, "p", "rp-caption");
     this.draw();
   }

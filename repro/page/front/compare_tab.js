@@ -1,15 +1,17 @@
 // Every model of the page on one sentence. Where its one right translation is known, each word is
-// marked right or wrong.
+// marked right or wrong; elsewhere, whether the first model writes it, too.
 
 import { button } from "./controls.js";
 import { add } from "./dom.js";
+import { notesOf } from "./sentences.js";
+import { addWord as addLikely, usualWords } from "./translation_view.js";
 import { aligned } from "./truth.js";
 
 export class CompareTab {
   static title = "Compare models";
   static hint =
-    "Models that attend in different ways translate the same sentence. Which of their words are " +
-    "right?";
+    "Models that attend in different ways translate the same sentence. Where do they differ, and " +
+    "which of their words are right?";
   static reads = false;
   static asks = true;
   static fits = ({ models }) => new Set(models.map(({ corpus }) => corpus)).size < models.length;
@@ -95,7 +97,10 @@ export class CompareTab {
     const known = this.app.model.examples.some((example) => example.reference)
       ? " “Another sentence” shows one whose translation is known."
       : "";
-    return `No right translation of this sentence is on record, so no word is marked.${known}`;
+    return (
+      "No right translation of this sentence is on record: below each word is its probability, " +
+      `and words that the first model does not write are marked.${known}`
+    );
   }
 
   layOut(models) {
@@ -106,7 +111,7 @@ export class CompareTab {
       add(item, "strong", "rp-name", name);
       add(item, "span", "rp-kind", kind);
       const score = add(item, "span", "rp-score");
-      this.rows.set(name, { words: add(item, "p", "rp-words", "…"), score });
+      this.rows.set(name, { words: add(item, "p", "rp-words"), score });
     }
   }
 
@@ -114,20 +119,32 @@ export class CompareTab {
     const { words, score } = this.rows.get(name);
     score.textContent = "";
     if (!answer) {
-      words.textContent = this.refusal ? "" : "…";
+      const waited = this.app.heads.has(name) ? "translating …" : "loading the model …";
+      words.textContent = this.refusal ? "" : waited;
       return;
     }
     words.lang = this.app.language;
     words.replaceChildren();
+    const notes = notesOf(answer);
+    if (reference) notes.unshift(this.drawJudged(words, answer, reference));
+    else this.drawBeside(words, answer);
+    score.textContent = notes.join(" · ");
+  }
+
+  /** Draw words as right and wrong; return how many are wrong. */
+  drawJudged(words, answer, reference) {
     const texts = answer.words.map(({ text }) => text);
-    if (!reference) {
-      words.textContent = texts.join(" ");
-      return;
-    }
     const parts = aligned(texts, reference.split(" "));
     for (const { text, kind } of parts) this.addWord(words, text, kind);
     const wrong = parts.filter(({ kind }) => kind !== "right").length;
-    score.textContent = wrong ? `${wrong} ${wrong === 1 ? "word" : "words"} wrong` : "all right";
+    return wrong ? `${wrong} ${wrong === 1 ? "word" : "words"} wrong` : "all right";
+  }
+
+  /** Draw words with their probabilities, and mark those that the first model does not write. */
+  drawBeside(words, answer) {
+    const first = this.found.get(this.models[0].name) ?? answer;
+    const usual = usualWords(first.words);
+    for (const word of answer.words) addLikely(words, word, usual);
   }
 
   addWord(words, text, kind) {

@@ -37,8 +37,10 @@ export function curve(title, lines, most, across, up) {
     const dots = isDotted ? points : [];
     for (const [a, b] of dots)
       picture.append(svg("circle", { cx: x(a), cy: y(b), r: 4, class: "rp-dot" }));
-    if (mark)
-      picture.append(svg("circle", { cx: x(mark[0]), cy: y(mark[1]), r: 6, class: "rp-dot" }));
+    if (mark) {
+      const place = { cx: x(mark[0]), cy: y(mark[1]), r: 6 };
+      picture.append(svg("circle", { ...place, class: "rp-dot rp-chosen" }));
+    }
   }
   return [make("h2", "rp-title", title), picture];
 }

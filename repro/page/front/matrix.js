@@ -6,17 +6,21 @@ import { add, svg } from "./dom.js";
 const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const LABELS = { left: 92, top: 74, right: 36 }; // pixels
 const [LARGEST, SMALLEST] = [26, 9]; // pixels of a cell
-const KEYS = "arrow keys choose a pair, space shuts or opens it";
+const [CHOOSE, SHUT] = ["arrow keys choose a pair", "space shuts or opens it"];
 
 const clamp = (number, most) => Math.min(most, Math.max(0, number));
 const percent = (weight) => `${(100 * weight).toFixed(weight < 0.1 ? 1 : 0)} %`;
 
 export class Matrix {
-  /** `painted(pairs)` is called with all shut pairs, `settled()` at the end of a stroke. */
-  constructor(root, painted, settled) {
+  /**
+   * `painted(pairs)` is called with all shut pairs, `settled()` at the end of a stroke; without
+   * them, no pair can be shut.
+   */
+  constructor(root, painted = null, settled = null) {
     Object.assign(this, { painted, settled, paints: false, cursor: [0, 0], stroke: null });
     this.scroll = add(root, "div", "rp-scroll");
-    const about = { tabindex: 0, role: "group", "aria-label": `weights of the head; ${KEYS}` };
+    const keys = painted ? `${CHOOSE}, ${SHUT}` : CHOOSE;
+    const about = { tabindex: 0, role: "group", "aria-label": `weights of the head; ${keys}` };
     this.frame = add(this.scroll, "div", "rp-matrix", "", about);
     this.picture = this.frame.appendChild(svg("svg", { "aria-hidden": "true" }));
     this.said = add(root, "p", "rp-caption", "", { "aria-live": "polite" });
@@ -132,7 +136,7 @@ export class Matrix {
 
   press(event) {
     const [q, k] = this.cursor;
-    if (event.key === " ") {
+    if (event.key === " " && this.painted) {
       this.stroke = !this.shut.has(String(this.cursor));
       this.paint(this.cursor);
       this.end();

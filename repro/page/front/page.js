@@ -12,9 +12,9 @@ import { mount } from "./mount.js";
 export function start(source, start = {}) {
   const isWithin = location.protocol === "about:"; // a frame that has no address
   const textOf = (id) => source.getElementById(id).textContent;
-  const models = [...source.querySelectorAll("script[data-model]")].map((script) => ({
-    ...JSON.parse(script.dataset.model),
-    text: () => script.textContent.trim(),
+  const models = JSON.parse(textOf("models")).map((model) => ({
+    ...model,
+    text: () => packedModel(source, model.name),
   }));
   window.page = mount(document.getElementById("page"), {
     ...JSON.parse(textOf("options")),
@@ -37,4 +37,14 @@ export function start(source, start = {}) {
   button?.addEventListener("click", () => set(button.textContent));
   followTheme(set);
   if (isWithin) fitHeight();
+}
+
+/** Return the file of a model. All but the first stand behind the script that starts the page. */
+async function packedModel(source, name) {
+  const scripts = source.getElementsByTagName("script"); // a live list: it grows with the document
+  const find = () => [...scripts].find(({ dataset }) => dataset.model === name);
+  const isWhole = find()?.nextElementSibling || source.readyState !== "loading";
+  if (!isWhole)
+    await new Promise((done) => source.addEventListener("DOMContentLoaded", done, { once: true }));
+  return find().textContent.trim();
 }

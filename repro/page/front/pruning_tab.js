@@ -1,10 +1,10 @@
-// Fewer and fewer heads: a slider that switches off those that the sentence needs least, beside
-// what
-// training achieved when it chose the heads itself.
+// Fewer and fewer heads: a slider that switches off those that the sentence needs least, and one
+// over the models on record, whose heads training chose.
 
 import { curve } from "./curve.js";
 import { add } from "./dom.js";
 import { openHeads } from "./reading.js";
+import { StoredPruning } from "./stored_pruning.js";
 
 const LITTLE = 0.5; // nats: with such a loss a translation is hardly less likely
 
@@ -30,8 +30,7 @@ export class PruningTab {
     add(this.steps, "h2", "rp-title", "What becomes of the sentence");
     const about = { tabindex: 0, "aria-label": "translations by the heads that are left" };
     this.list = add(this.steps, "ol", "rp-changes", "", about);
-    this.stored = add(panel, "figure", "rp-figure");
-    if (app.options.pruned?.length) this.drawStored(app.options.pruned);
+    if (app.options.pruned?.length) new StoredPruning(panel, app.options.pruned);
     this.points = [];
   }
 
@@ -107,21 +106,5 @@ export class PruningTab {
       const item = add(this.list, "li", "", `${open - count} heads: `);
       add(item, "span", "rp-changed", text || "(no words)", { lang: this.app.language });
     }
-  }
-
-  drawStored(series) {
-    const lines = series.map(({ heads, points, label }) => ({
-      label,
-      points: points.map(([left, bleu]) => [(100 * left) / heads, bleu]),
-      isDotted: true,
-    }));
-    const title =
-      "On record: models that training pruned, and their BLEU, by the share of heads left";
-    this.stored.replaceChildren(...curve(title, lines, 100, "heads left, in percent", "BLEU"));
-    const text =
-      `Each dot is a model trained on while gates shut its heads: ${series.length} seeds ` +
-      `of a model of generated sentences with ${series[0].heads} heads. Training adapts to what ` +
-      "is lost; a slider cannot.";
-    add(this.stored, "figcaption", "rp-caption", text);
   }
 }

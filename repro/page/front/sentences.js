@@ -6,7 +6,7 @@ const MOST_CHARACTERS = 10; // that are named
 const MOST_WORDS = 2;
 
 /** Return what is strange about a sentence and its translation. */
-function notesOf({ unknown = [], strange = [], cut = false }) {
+export function notesOf({ unknown = [], strange = [], cut = false }) {
   const notes = [];
   if (unknown.length)
     notes.push(`never seen by this model: ${unknown.slice(0, MOST_CHARACTERS).join(" ")}`);

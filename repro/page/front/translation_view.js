@@ -10,22 +10,24 @@ export class TranslationView {
     this.whole = add(this.root, "p", "rp-whole");
   }
 
+  /** Say what is waited for, before there are any words. */
+  wait(message) {
+    if (this.waiting === message) return;
+    this.waiting = message;
+    this.words.lang = "en";
+    this.words.replaceChildren();
+    if (message) add(this.words, "span", "rp-hint", message);
+  }
+
   /** `words`: [{ text, probability }]; `whole`: those of the model with all its heads, or null. */
   draw(words, whole, language) {
     // Drawn anew it would be read out anew.
     if (this.drawn?.words === words && this.drawn.whole === whole) return;
     this.drawn = { words, whole };
     this.words.lang = language;
-    const usual = new Set((whole ?? words).map(({ text }) => bare(text)));
+    const usual = usualWords(whole ?? words);
     this.words.replaceChildren();
-    for (const { text, probability } of words) {
-      const isNew = !usual.has(bare(text));
-      const word = add(this.words, isNew ? "mark" : "span", "rp-word");
-      add(word, "span", "rp-text", text);
-      const bar = add(word, "span", "rp-bar", "", { "aria-hidden": "true" });
-      bar.style.setProperty("--part", probability);
-      add(word, "span", "rp-number", percent(probability));
-    }
+    for (const word of words) addWord(this.words, word, usual);
     if (!words.length) add(this.words, "span", "rp-hint", "(no words)");
     const isBroken =
       whole && whole.map(({ text }) => text).join(" ") !== words.map(({ text }) => text).join(" ");
@@ -33,6 +35,18 @@ export class TranslationView {
       ? `with all heads: ${whole.map(({ text }) => text).join(" ")}`
       : " ";
   }
+}
+
+/** Return the words that are not marked elsewhere. */
+export const usualWords = (words) => new Set(words.map(({ text }) => bare(text)));
+
+/** Add a word with its probability, marked unless it is a usual one. */
+export function addWord(parent, { text, probability }, usual) {
+  const word = add(parent, usual.has(bare(text)) ? "span" : "mark", "rp-word");
+  add(word, "span", "rp-text", text);
+  const bar = add(word, "span", "rp-bar", "", { "aria-hidden": "true" });
+  bar.style.setProperty("--part", probability);
+  add(word, "span", "rp-number", percent(probability));
 }
 
 const bare = (text) => text.replace(/[.,;:!?]+$/, "");

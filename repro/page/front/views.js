@@ -5,6 +5,7 @@
 // whether its translation is shown, too. An object of it is made once its tab is opened, and has
 // `draw()`, and where it needs them `update()` after each step and `looked()` after each look.
 
+import { AttentionTab } from "./attention_tab.js";
 import { ClaimsTab } from "./claims_tab.js";
 import { CompareTab } from "./compare_tab.js";
 import { HeadsTab } from "./heads_tab.js";
@@ -14,6 +15,7 @@ import { StepTab } from "./step_tab.js";
 
 export const VIEWS = {
   heads: HeadsTab,
+  attention: AttentionTab,
   playground: PlaygroundTab,
   compare: CompareTab,
   pruning: PruningTab,

@@ -77,7 +77,7 @@ DEVIATIONS = (
     Deviation(
         "head for rare words (Figure 5)",
         "maps of it, in one sentence",
-        "shares over all of dev; maps of any sentence are drawn by the explorer of notebook 06",
+        "shares over all of dev; maps of any sentence are drawn in notebook 06",
     ),
     Deviation(
         "best head of a relation (claim V-11)",

@@ -1,4 +1,4 @@
-// What all views share. Text reaches the page through textContent and canvas text only, so that no token is ever read as markup.
+// What all views share. Text reaches the page through textContent only, so that no token is ever read as markup.
 
 // A joiner has a meaning between emoji, after a virama and between Arabic letters (RFC 5892, appendix A); elsewhere it would only hide.
 const JOINED = [
@@ -41,10 +41,6 @@ function addNotice(model, el) {
   update();
   fade();
 }
-
-const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-const fixed = (value, digits) => (value === null || Number.isNaN(value) ? "none" : value.toFixed(digits));
 
 // Of a widget and its stand-in show the live one. A page that holds the state of its widgets has no kernel: there it is the stand-in.
 // Return what ends this.

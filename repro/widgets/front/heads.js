@@ -19,7 +19,7 @@ function render({ model, el }) {
         heads.forEach((factor, head) => {
           const text = factor === 0 ? "×" : factor === 1 ? "" : String(Number(factor.toFixed(2)));
           const square = add(row, "span", "rp-head", text);
-          square.style.setProperty("--factor", clamp(Math.abs(factor), 0, 1));
+          square.style.setProperty("--factor", Math.min(1, Math.abs(factor)));
           square.classList.toggle("rp-off", factor === 0);
           const state = factor === 1 ? "" : factor === 0 ? ", off" : `, times ${factor}`;
           square.setAttribute("aria-label", `${title}, layer ${layer + FIRST}, head ${head + FIRST}${state}`);

@@ -37,7 +37,7 @@ function render({ model, el }) {
         add(word, "span", "rp-text", text);
         const bar = add(word, "span", "rp-bar");
         bar.style.setProperty("--weight", probability);
-        add(word, "span", "rp-number", fixed(probability, 2));
+        add(word, "span", "rp-number", probability.toFixed(2));
       }
       if (!words.length) add(line, "span", "rp-hint", "(no words)");
     }

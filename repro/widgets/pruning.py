@@ -1,6 +1,6 @@
-"""Run a sentence through several models of the kernel: pruned ones, and any others."""
+"""Move along pruned models of the kernel, with a sentence through each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 import ipywidgets
@@ -83,43 +83,3 @@ class Pruning(InteractiveWidget):
     def static(self) -> str:
         """Return the remaining heads and the translations."""
         return static_heads(self.heads.factors) + static_words(self.words.rows)
-
-
-class Comparison(InteractiveWidget):
-    """Send one sentence through several models; words missing in the first translation are marked.
-
-    Args:
-        models: label -> translator.
-        sentence: the first one; type another into the field.
-        search: the search options.
-    """
-
-    def __init__(
-        self, models: Mapping[str, Translator], sentence: str, search: SearchConfig | None = None
-    ) -> None:
-        if not models:
-            raise InputError("models", "there is none", "give label -> translator")
-        self.models, self.search = (
-            {label: private_copy(translator) for label, translator in dict(models).items()},
-            search,
-        )
-        self.sentence, self.words = sentence_field(sentence), Words()
-        super().__init__([self.sentence, self.words], notice=self.words)
-        self.sentence.observe(self.guarded(self._update), "value")
-        self._update()
-
-    def _update(self) -> None:
-        """Translate the sentence again, and show it."""
-        readings = {
-            label: read(translator, self.sentence.value, self.search)
-            for label, translator in self.models.items()
-        }
-        first, *_ = readings
-        self.words.rows = [
-            words_row(label, reading, readings[first]) for label, reading in readings.items()
-        ]
-        self.words.message = unknown_characters_note(*readings.values())
-
-    def static(self) -> str:
-        """Return the translations."""
-        return static_words(self.words.rows)

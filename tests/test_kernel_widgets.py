@@ -1,0 +1,121 @@
+"""The slider over pruned models, the table of claims, and what a page without a kernel shows."""
+
+import pytest
+from expected_errors import refuses
+
+from repro.core.decoding import SearchConfig, Translator
+from repro.errors import InputError
+from repro.pruning.cutting import drop_heads
+from repro.widgets import ClaimsTable, Pruning
+from repro.widgets.heads import factors_at_test_time
+
+SENTENCE = "The old man sees a dog."
+
+HOSTILE = "The <img src=x onerror=alert(1)> sees a dog."
+
+SEARCH = SearchConfig(beam=2)
+
+
+def texts(row: dict) -> str:
+    return " ".join(word["text"] for word in row["words"])
+
+
+def test_the_pruning_slider_shows_what_is_left(translator, gated):
+    pruning = Pruning([("all heads", translator), ("gated", gated)], SENTENCE, SEARCH)
+    assert [texts(row) for row in pruning.words.rows] == translator.translate([SENTENCE], SEARCH)
+    assert pruning.heads.factors == [[[1.0] * 4] * 2] * 3
+    pruning.level.value = "gated"
+    whole, left = (model.translate([SENTENCE], SEARCH)[0] for model in (translator, gated))
+    assert [texts(row) for row in pruning.words.rows] == [whole, left]
+    gates = [
+        [attention.gate().tolist() for attention in layers]
+        for layers in gated.model.attentions().values()
+    ]
+    assert pruning.heads.factors == gates == factors_at_test_time(gated.model)
+    kept = int(sum(sum(map(sum, layers)) for layers in gates))
+    assert pruning.words.message == f"{kept} of 24 heads are left" and 0 < kept < 24
+    cut = Translator(drop_heads(gated.model), gated.subwords)
+    only_cut = Pruning([("all", translator), ("cut", cut)], SENTENCE, SEARCH)
+    only_cut.level.value = "cut"
+    assert only_cut.words.message == f"{kept} of 24 heads are left"  # of those that there were
+
+
+def test_a_run_in_place_of_its_translator_is_one_line_with_the_fix():
+    with refuses(InputError, "translator", "'base'", "repro.load_translator"):
+        Pruning([("a", "base")], SENTENCE)
+
+
+def test_no_models_is_a_mistake(translator):
+    # one of them would not be shown
+    with pytest.raises(InputError, match="models: have a label twice"):
+        Pruning([("8 heads", translator), ("8 heads", translator)], SENTENCE)
+    with pytest.raises(InputError, match="models: there is none"):
+        Pruning([], SENTENCE)
+
+
+CLAIM = {
+    "id": "a1",
+    "paper": "Nobody 2020",
+    "statement": "<b>bold</b> & more",
+    "verdict": "partly",
+    "evidence": "2 < 3",
+}
+
+
+def test_the_claims_table_is_text():
+    table = ClaimsTable([CLAIM, {**CLAIM, "id": "a2", "unknown": 1}])
+    failed = ClaimsTable(
+        [
+            {**CLAIM, "verdict": "who knows"},
+            CLAIM,
+            {**CLAIM, "id": "a2", "verdict": "not reproduced"},
+        ]
+    ).static()
+    assert failed.index("not reproduced") < failed.index("partly") < failed.index("who knows")
+    assert table.table.claims == [CLAIM, {**CLAIM, "id": "a2"}]
+    assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in table.static() and "<b>" not in table.static()
+    assert (
+        ">2 &lt; 3<br>4 &amp; 5</td>"
+        in ClaimsTable([{**CLAIM, "evidence": "2 < 3\n4 & 5"}]).static()
+    )
+    with pytest.raises(
+        InputError,
+        match=(
+            "claim 1: has no text for verdict, evidence. Fix: give verdict, id, paper, statement, "
+            "evidence"
+        ),
+    ):
+        ClaimsTable([CLAIM, {"id": "", "paper": "", "statement": "", "evidence": None}])
+
+
+def test_markup_stays_text(translator):
+    page = Pruning([("<b>all</b>", translator)], HOSTILE, SEARCH).static()
+    assert "<b>all" not in page and "&lt;b&gt;all" in page
+    assert "<img" not in page and "<script" not in page
+
+
+def test_the_static_page_has_translation_and_heads(translator, gated):
+    translation = translator.translate([SENTENCE], SEARCH)[0]
+    pruning = Pruning([("base", translator), ("gated", gated)], SENTENCE, SEARCH)
+    assert all(f"{word} <sub>" in pruning.static() for word in translation.split())
+    assert pruning.static().count("■") == 24
+    pruning.level.value = "gated"
+    assert "□" in pruning.static()
+
+
+def test_a_widget_and_its_stand_in_are_two_outputs(translator, monkeypatch):
+    """Of one output an exported page would choose the widget, and show nothing."""
+    for widget in (Pruning([("a", translator)], SENTENCE, SEARCH), ClaimsTable([CLAIM])):
+        outputs = []
+        monkeypatch.setattr(
+            "repro.widgets.parts.display", lambda data, raw, outputs=outputs: outputs.append(data)
+        )
+        widget._ipython_display_()
+        live, still = outputs
+        assert live["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
+        assert (
+            set(still) == {"text/html", "text/plain"}
+            and live["text/plain"] == still["text/plain"] == ""
+        )
+        assert "text/html" not in live and widget.static() in still["text/html"]
+        assert "not live: run the cell in JupyterLab" in still["text/html"]
