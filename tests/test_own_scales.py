@@ -20,8 +20,8 @@ from repro.records.sentences import SUFFIX
 from repro.runs.naming import conditions_of
 
 STORED = Path(__file__).resolve().parents[1] / "results/minigerman.de-en"
-# what `smoke` trains for the other direction, so that there are records of it
-BACK = 'base = "smoke"\ndirection = "de-en"\ntrain.max_updates = 350\n'
+# `smoke` in the other direction: the length is said, to be changed below
+BACK = 'base = "smoke"\ndirection = "de-en"\ntrain.max_updates = 1200\n'
 
 
 def write(folder: Path, text: str, name: str = "mine.toml") -> str:
@@ -102,7 +102,7 @@ def test_claims_and_reports_and_verification_at_a_scale_of_ones_own(tmp_path, ca
     assert resolve(file) == back
     stored = [path for path in STORED.glob(f"references.test.*{SUFFIX}")]
     for system in ("base", "hc-all"):
-        for seed in (1, 2, 3):
+        for seed in (1, 2):
             digest = resolve(file, system, seed=seed).digest()
             stored += STORED.glob(f"*-{digest}.test*")
     for path in stored:
@@ -111,7 +111,7 @@ def test_claims_and_reports_and_verification_at_a_scale_of_ones_own(tmp_path, ca
     def told(*arguments: str) -> tuple[int, str, str]:
         return ended(capsys, *arguments, "--results", str(results))
 
-    planned = told("run", "base", "hc-all", "--seeds", "3", "--scale", file, "--dry-run")[2]
+    planned = told("run", "base", "hc-all", "--seeds", "2", "--scale", file, "--dry-run")[2]
     assert planned.startswith("0 runs to train, 0 to measure")
     code, page, _ = told("claims", "you2020", "--scale", file)
     assert code == 0 and "\nY-02  reproduced " in page
@@ -130,10 +130,10 @@ def test_claims_and_reports_and_verification_at_a_scale_of_ones_own(tmp_path, ca
     text = page.read_text()
     assert text.startswith(f"# What you2020 claim, at {name}") and "de to en" in text
     assert f"repro claims --scale {file}`" in text
-    write(tmp_path, BACK.replace("350", "360"))
+    write(tmp_path, BACK.replace("1200", "1210"))
     assert told("claims", "Y-02", "--scale", file)[1].startswith("Y-02  not run "), "another scale"
     SCALES.pop(name)
-    values["configuration"]["train"]["max_updates"] = 360
+    values["configuration"]["train"]["max_updates"] = 1210
     path.write_text(json.dumps(values))
     code, _, errors = told("verify")
     assert code == 4 and f"{path.name}: is not a file of verdicts" in errors

@@ -8,9 +8,6 @@ from repro.data.sizes import corpus_statistics
 from repro.presets import SCALES, resolve
 from repro.runs.naming import conditions_of
 
-# Half the usual length: every experiment of the five papers fits into 40 minutes on two cores.
-SMOKE_REVERSE = "train.max_updates=350"
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -54,10 +51,7 @@ def has_size_of_scale(config: RunConfig) -> bool:
     those says nothing about the settings that claims compare.
     """
     size = ("train.", "model.embed_dim=", "model.ffn_dim=", "data.vocab_size=")
-    return not any(
-        condition.startswith(size) and condition != SMOKE_REVERSE
-        for condition in conditions_of(config)
-    )
+    return not any(condition.startswith(size) for condition in conditions_of(config))
 
 
 # Claims ask for the same configurations thousands of times.
@@ -77,7 +71,6 @@ def _config(setting: Setting, scale: str, seed: int) -> RunConfig:
             override.replace("{layers}", str(layers)).replace("{narrow}", narrow)
             for override in setting.overrides
         ]
-        overrides += [SMOKE_REVERSE] if setting.reverse and scale == "smoke" else []
         if setting.part < 1:
             pairs = corpus_statistics(data.corpus, data.source, data.target).train_pairs
             overrides.append(f"data.train_pairs={int(setting.part * pairs)}")

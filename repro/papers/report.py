@@ -33,11 +33,7 @@ from repro.records.costs import TRAINING_COSTS, costs_note, training_costs
 from repro.scales import SCALES, option_of
 
 GENERATED_SCALE = "smoke"  # the scale whose corpus is not real text
-SMOKE_NOTE = (
-    "The corpus is generated: what holds on it need not hold on text. Runs in the other direction "
-    "are half as long as the rest, so compare "
-    "them with each other only."
-)
+SMOKE_NOTE = "The corpus is generated: what holds on it need not hold on text."
 
 
 class Section(NamedTuple):

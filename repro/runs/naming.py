@@ -33,7 +33,7 @@ def scale_of(config: RunConfig) -> str | None:
     def distance(name: str) -> tuple[int, bool]:
         data = SCALES[name].data
         same = (data.source, data.target) == (config.data.source, config.data.target)
-        return len(_differences(config, SCALES[name])), not same
+        return len(differences(config, SCALES[name])), not same
 
     names = [name for name, scale in SCALES.items() if scale.data.corpus == config.data.corpus]
     return min(names, key=distance, default=None)
@@ -54,11 +54,11 @@ def conditions_of(config: RunConfig) -> list[str]:
     if config.train.cut_from:
         return [f"train.cut_from={config.train.cut_from}"]
     named = [f"scale={scale}"] if scale != first else []
-    return named + _differences(config, SCALES[scale] if scale else replace(smoke, data=own))
+    return named + differences(config, SCALES[scale] if scale else replace(smoke, data=own))
 
 
-def _differences(config: RunConfig, usual: RunConfig) -> list[str]:
-    """Return a run's differences from a scale, without system, direction and seed."""
+def differences(config: RunConfig, usual: RunConfig) -> list[str]:
+    """Return what differs from a scale as `key=value`s, without system, direction and seed."""
     if config.train.start_from:
         sites = config.model.gated_sites
         usual = replace(

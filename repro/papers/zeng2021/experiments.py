@@ -28,9 +28,11 @@ from repro.papers.tables import (
     render_available,
     score_table,
 )
+from repro.presets import SCALES
 from repro.records.head_tables import sentences_measured
 from repro.records.report import means_table, scores_table
 from repro.records.sentences import REFERENCE_WORDS, SOURCE_WORDS
+from repro.runs.naming import differences
 
 NAME = "zeng2021"
 BASE, HC_SA, SYN_R, SYN_ONES = (
@@ -62,15 +64,17 @@ CONTROLS = (SYN_ONES, Setting("syn-r-low-rank"), DROPOUT)
 SMALL = (Setting("base", part=0.25), Setting("ran-d", part=0.25))
 LENGTHS = [0, 10, 20, 30, 40, 50, 60, math.inf]  # seven bins of words
 LOOKED_AT = (BASE, SYN_R, RAN_ALL)
-TASKS = {
-    "summarisation": ("data.corpus=minisummary", "data.source=article", "data.target=summary"),
-    "dialogue": ("data.corpus=minidialogue", "data.source=context", "data.target=reply"),
-}
+TASKS = {"summarisation": "minisummary", "dialogue": "minidialogue"}  # the scale of each
 
 
 def _task_settings(task: str) -> list[Setting]:
     """Return the systems of Zeng et al. 2021 on another task than translation."""
-    return [Setting(system, TASKS[task]) for system in ("base", "hc-sa", "syn-r", "ran-all")]
+    scale = SCALES[TASKS[task]]
+    sides = (f"data.source={scale.data.source}", f"data.target={scale.data.target}")
+    overrides = (*differences(scale, SCALES["smoke"]), *sides)
+    return [
+        Setting(system, overrides, label=task) for system in ("base", "hc-sa", "syn-r", "ran-all")
+    ]
 
 
 def _long(system: str, variant: str) -> str:
