@@ -276,7 +276,8 @@ def test_a_stop_in_an_evaluation_is_heeded_before_its_next_batch(
 
 def test_patience_counts_an_evaluation_that_was_stopped_once(tmp_path, monkeypatch, whole):
     # the second evaluation is no better
-    options = ("train.schedule=inverse-sqrt", "train.patience=1", "train.learning_rate=1e-30")
+    still = ("train.learning_rate=1e-30", "train.matrix_rate=1e-30")
+    options = ("train.schedule=inverse-sqrt", "train.patience=1", *still)
     stop_in_evaluation(monkeypatch, 2)
     with pytest.raises(Stopped, match="stopped after update 8"):
         train(tiny(*options), tmp_path, quiet=True)
