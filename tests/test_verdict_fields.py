@@ -216,6 +216,7 @@ def test_power_and_reason_of_what_cannot_be_decided_are_stored_beside_the_number
         ((3, 5), None, "up to 5 seeds, some added beyond the plan, after a look"),
         ((3, 3), (1, 3), "up to 3 seeds, some added after a look at 1"),
         ((2, 3), (1, 1), "2 of 3 planned seeds; up to 3 seeds, some added after a look at 1"),
+        ((2, 2), (3, 5), "2 of 3 planned seeds"),
     ],
 )
 def test_a_verdict_says_how_its_seeds_differ_from_the_plan(seeds, first_look, said):

@@ -163,9 +163,11 @@ class Verdict:
             return ""
         few, many = self.seeds
         said = [f"{few} of {self.planned} planned seeds"] if few < self.planned else []
-        if many > self.planned or (self.first_look and self.first_look != self.seeds):
-            first = self.first_look and self.first_look != self.seeds and self.first_look[0]
-            since = f"after a look at {first}" if first else "beyond the plan, after a look"
+        looked = self.first_look or self.seeds
+        # after a verdict that was given up with its records there may be fewer than at first
+        added = few > looked[0] or many > looked[1]
+        if many > self.planned or added:
+            since = f"after a look at {looked[0]}" if added else "beyond the plan, after a look"
             said += [f"up to {many} seeds, some added {since}"]
         return "; ".join(said)
 
