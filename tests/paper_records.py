@@ -49,7 +49,7 @@ def score_record(
             "training": {
                 "parameters": parameters,
                 "seconds": 60.0,
-                "update": 700,
+                "update": setting.config("smoke", seed).train.max_updates,
                 "target_tokens_per_second": 1000,
             },
             "search": asdict(SearchConfig()),

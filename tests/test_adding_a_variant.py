@@ -89,9 +89,12 @@ def test_the_variant_of_the_page_is_one_file_and_one_line(tmp_path):
     )
     assert said[0].startswith(f"{', '.join(seeds)} against base-seed1-")
     named = said[1].removeprefix("records in results: ").split(", ")
-    assert len(named) == 5 and set(named) < set(stored)
+    assert len(named) > 1 and set(named) < set(stored)
     assert said[2] == f"runs on this machine: {', '.join(seeds)}"
-    assert said[-1] == "means over 3 to 5 seeds; intervals over test sentences and training seeds"
+    few, many = sorted((len(seeds), len(named)))
+    assert said[-1] == (
+        f"means over {few} to {many} seeds; intervals over test sentences and training seeds"
+    )
 
 
 def test_the_lines_of_python_of_the_pages_do_what_they_say(capsys, tmp_path, monkeypatch):

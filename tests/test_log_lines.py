@@ -46,7 +46,7 @@ def test_evaluations_are_told_and_others_once_a_minute(capsys, monkeypatch):
         log(line)
     told = capsys.readouterr().err.splitlines()
     assert ["dev perplexity" in line for line in told] == [True, False]
-    assert all(line.startswith("base-seed1-") and " of 700, " in line for line in told)
+    assert all(line.startswith("base-seed1-") and " of 1,200, " in line for line in told)
 
 
 @pytest.mark.parametrize("average", [1, 2])

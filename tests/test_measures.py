@@ -52,7 +52,7 @@ def translator(run) -> Translator:
 def few_sentences(monkeypatch, translator):
     """Let every test set be the sentences above."""
     monkeypatch.setattr(
-        measures, "load_corpus", lambda *_: SimpleNamespace(pairs=lambda *_: (SOURCES, REFS))
+        measures, "load_once", lambda *_: SimpleNamespace(pairs=lambda *_: (SOURCES, REFS))
     )
     monkeypatch.setattr(
         measures,

@@ -84,4 +84,4 @@ def test_a_run_with_muon_resumes_to_the_same_bits(tmp_path, monkeypatch):
 
 def test_a_rate_of_matrices_does_nothing_with_adam():
     with pytest.raises(InputError, match="train.matrix_rate"):
-        tiny("train.matrix_rate=0.5")
+        tiny("train.optimizer=adam", "train.matrix_rate=0.5")

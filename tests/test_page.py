@@ -261,7 +261,7 @@ def test_the_claims_of_the_page_are_the_stored_verdicts(tmp_path):
 def test_the_pruned_models_of_the_page_are_the_stored_ones():
     records = load_records(RESULTS, None, {"minigerman"})
     series = pruned_models(records)
-    assert len(series) == 3
+    assert len(series) == sum(kind_of(record) == "pruning" for record in records) > 0
     scores = {
         (
             round(score_of(record, "BLEU")["value"], 2),

@@ -53,7 +53,11 @@ def token_log_probs(model: Transformer, src: list[int], ids: list[int]) -> torch
 
 def close(found: list[float], expected: torch.Tensor, atol: float = ROUNDING) -> None:
     torch.testing.assert_close(
-        torch.tensor(found), expected.float(), rtol=ROUNDING, atol=atol, check_stride=False
+        torch.tensor(found, dtype=torch.float),
+        expected.float(),
+        rtol=ROUNDING,
+        atol=atol,
+        check_stride=False,
     )
 
 

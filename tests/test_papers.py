@@ -148,12 +148,12 @@ def test_few_printed_columns_stand_beside_ours_and_gaps_stay_gaps(evidence):
 
 def test_a_table_says_which_runs_were_stopped_early(refs):
     short, whole = score_record(BASE, refs), score_record(HARD, refs)
-    short["training"] = short["training"] | {"update": 350}
+    short["training"] = short["training"] | {"update": 600}
     text = score_table(
         Evidence("smoke", [short, whole]), "you2020", "Table 2", [Row(BASE, {}), Row(HARD, {})]
     )
     assert text.endswith(
-        "\n\nStopped early, when dev had not improved for long: base after 350 of 700 updates."
+        "\n\nStopped early, when dev had not improved for long: base after 600 of 1,200 updates."
     )
 
 

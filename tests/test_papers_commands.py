@@ -36,7 +36,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 @pytest.fixture
 def seeds(results):
     """More seeds of the baseline among them, without which no difference in BLEU is decided."""
-    for seed in (2, 3):
+    for seed in (2,):
         (path,) = (RESULTS / "minigerman.en-de").glob(
             f"*-{Setting('base').config('smoke', seed).digest()}.test.json"
         )
@@ -87,9 +87,9 @@ def test_the_hours_of_a_plan_are_measured_by_its_first_updates(tmp_path, monkeyp
 
     monkeypatch.setattr("repro.papers.timing.seconds_of_update", of_shape)
     small, wide = resolve("smoke"), resolve("smoke", overrides=("model.embed_dim=96",))
-    half = resolve("smoke", "hc-sa", overrides=("train.max_updates=350",))
+    half = resolve("smoke", "hc-sa", overrides=("train.max_updates=600",))
     hours = hours_here([small, half, wide])
-    assert asked == [64, 96] and hours == pytest.approx(700 * (0.5 + 0.25 + 2.0) / 3600)
+    assert asked == [64, 96] and hours == pytest.approx(1200 * (0.5 + 0.25 + 2.0) / 3600)
 
 
 def test_the_estimate_counts_what_pruning_trains(results, tmp_path, monkeypatch):
@@ -367,7 +367,7 @@ def test_claims_are_judged_and_stored_and_verified(capsys, results, seeds):
         code == 0
         and not told
         and re.fullmatch(
-            rf"\d+ numbers of 5 records and {len(claims_of('you2020'))} verdicts derived again: "
+            rf"\d+ numbers of 4 records and {len(claims_of('you2020'))} verdicts derived again: "
             r"no fault\n",
             said,
         )

@@ -56,6 +56,10 @@ def base(tmp_path_factory) -> Run:
 
 def test_older_runs_keep_their_names():
     overrides = (
+        "data.vocab_size=1000",
+        "data.subwords=nfkc",
+        "train.optimizer=adam",
+        "train.matrix_rate=0.02",
         "train.max_updates=600",
         "train.batch_tokens=2048",
         "train.learning_rate=0.01",
@@ -133,7 +137,7 @@ def test_gates_learn_at_their_own_rate():
 def test_a_pruning_run_starts_where_its_base_ended(base, monkeypatch):
     # the subwords are the base's, not fitted again
     monkeypatch.setattr("repro.core.subwords.Subwords.fit", None)
-    config = pruning_config(base, 0.0, max_updates=1, learning_rate=1e-9)
+    config = pruning_config(base, 0.0, max_updates=1, learning_rate=1e-9, matrix_rate=1e-9)
     last = parameters_of(run := train(config, base.path.parent, quiet=True))
     for name, value in parameters_of(base).items():
         torch.testing.assert_close(last[name], value, rtol=0, atol=1e-6)

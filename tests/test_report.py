@@ -233,16 +233,6 @@ def test_the_report_says_how_to_read_it_and_counts_claims_without_a_verdict(part
     )
 
 
-def test_at_smoke_the_shorter_runs_are_named(tmp_path):
-    forward, reverse = (
-        Setting("base", reverse=reverse).config("smoke").train.max_updates
-        for reverse in (False, True)
-    )
-    assert 2 * reverse == forward
-    text = as_markdown(report_sections("smoke", Evidence("smoke", []), tmp_path, ["cui2019"]))
-    assert "Runs in the other direction are half as long as the rest" in text
-
-
 def test_a_scale_that_cannot_run_an_experiment_says_why(parts):
     assert "Not at enja: contrastive pairs are of English and German text." in as_markdown(parts)
 

@@ -175,6 +175,6 @@ def test_the_commands_to_go_on_name_the_papers_that_have_something_left(real_dat
         assert commands_to_go_on([Evidence("smoke", records)]) == ""
     parts = Evidence("smoke", [record for record in records if kind_of(record) != "pruning"])
     assert commands_to_go_on([parts, Evidence("enja", [])]).split("\n") == [
-        "- `repro run you2020 voita2019 --scale smoke`",
+        "- `repro run voita2019 --scale smoke`",
         "- `repro run raganato2020 you2020 voita2019 zeng2021 cui2019 --scale enja`",
     ]

@@ -32,13 +32,13 @@ def test_runs_are_listed_with_what_tells_them_apart(two, capsys):
     first, other = two
     rows = {row["run"]: row for row in json.loads("\n".join(run(capsys, "runs", "--json")))}
     row = rows[first.path.name]
-    assert row["progress"] == {"update": 400, "of": 700, "finished": False}
+    assert row["progress"] == {"update": 400, "of": 1200, "finished": False}
     assert (row["dev_nll"], row["scores"], row["differs"]) == (1.5, {"test": 12.345}, [])
     assert rows[other.path.name]["differs"] == ["model.embed_dim=96"]
     assert rows[other.path.name]["direction"] == "de-en"
     lines = run(capsys, "runs")
     assert len(lines) == 2 and as_line(row) in lines
-    said = "; base, minigerman en-de, seed 1; unfinished, 400 of 700; dev perplexity 4.48; "
+    said = "; base, minigerman en-de, seed 1; unfinished, 400 of 1,200; dev perplexity 4.48; "
     assert f"{first.path.name}{said}test BLEU 12.35; " in lines[0] + lines[1]
 
 

@@ -209,7 +209,12 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others(tmp_path, who
 
 
 # too small a rate to change a parameter in 32 bits
-NO_PROGRESS = ("train.patience=1", "train.learning_rate=1e-30", "train.warmup=1")
+NO_PROGRESS = (
+    "train.patience=1",
+    "train.learning_rate=1e-30",
+    "train.matrix_rate=1e-30",
+    "train.warmup=1",
+)
 
 
 def test_early_stopping_and_averaging(tmp_path):
@@ -251,6 +256,8 @@ def test_a_loss_that_is_not_finite_stops(tmp_path):
         train(
             tiny(
                 "train.learning_rate=100000",
+                "train.optimizer=adam",
+                "train.matrix_rate=0.02",
                 "train.warmup=1",
                 "train.clip_norm=999999",
                 "train.eval_every=24",

@@ -153,7 +153,7 @@ def test_settings_are_listed_with_what_they_do_and_their_defaults(capsys):
     optimizer = run(capsys, "settings", "train.optimizer")
     assert optimizer[0].startswith("  train.optimizer         Adam for all; or Muon for the")
     said = " ".join(" ".join(optimizer).split())
-    assert "'adam' or 'muon'; default adam; muon at multi30k-long, general" in said
+    assert "'adam' or 'muon'; default adam; muon at smoke, multi30k-long, general" in said
     (dropout,) = list_settings("model.dropout")
     assert dropout.kind == "float, at least 0 and below 1" and dropout.usual == "0.1"
     assert dropout.elsewhere["0.0"][0] == "smoke"
