@@ -9,6 +9,7 @@ Attention variants are looked for in such files and in installed packages, besid
 """
 
 import hashlib
+import importlib.machinery
 import importlib.util
 import inspect
 import os
@@ -52,6 +53,15 @@ def path_of(name: str) -> Path:
     raise InputError(file, f"is not in {looked}", fix)
 
 
+class _AsItIsNow(importlib.machinery.SourceFileLoader):
+    """Load the file itself: what Python keeps compiled may be of an older one, of the same second
+    and size."""
+
+    def path_stats(self, path: Any) -> dict[str, Any]:
+        """Have nothing to compare kept modules with, so that none is taken and none is written."""
+        raise OSError
+
+
 def own_module(name: str) -> types.ModuleType:
     """Import a file of your own; edited, it is imported again.
 
@@ -63,7 +73,9 @@ def own_module(name: str) -> types.ModuleType:
     digest = hashlib.sha256(str(path).encode() + read_plain(path)).hexdigest()[:12]
     module = f"{MODULES}{path.stem}_{digest}"
     if module not in sys.modules:
-        spec = importlib.util.spec_from_file_location(module, path)
+        spec = importlib.util.spec_from_file_location(
+            module, path, loader=_AsItIsNow(module, str(path))
+        )
         assert spec and spec.loader
         sys.modules[module] = importlib.util.module_from_spec(spec)
         try:
