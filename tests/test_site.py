@@ -85,6 +85,8 @@ def test_every_work_can_be_cited():
         ('<img src="b.html">', ["a.html: b.html has no words"]),
         ('<script src="https://example.org/x.js">', None),
         (" " * MOST, ["a.html: larger than 2 MB"]),
+        (f'<script data-model="a">{"A" * MOST}', []),
+        (f'<p data-model="a">{" " * MOST}', ["a.html: larger than 2 MB"]),
     ],
 )
 def test_wrong_links_wordless_pictures_and_large_pages_are_found(tmp_path, body, found):
