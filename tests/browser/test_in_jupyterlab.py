@@ -135,7 +135,7 @@ def test_joiners_are_shown_where_they_join(lab):
 
 def test_a_mistake_fades_what_is_shown_until_it_is_fixed(lab):
     labels = cell(lab, "labels")
-    view = labels.locator(".rp").first
+    view = labels.locator(".rp").last  # the words, below the heads
     type_sentence(labels, " ")
     until(lab, lambda: view.get_attribute("data-state") == "stale", "the old words to fade")
     type_sentence(labels, LONG)

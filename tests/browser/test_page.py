@@ -343,7 +343,7 @@ def test_a_slider_switches_off_the_heads_that_are_needed_least(visit):
 def test_a_slider_goes_through_the_pruned_models_on_record(visit):
     here = visit()
     panel = here.open("Fewer heads")
-    series = here.page.evaluate("page.options.pruned")[0]
+    series, *others = here.page.evaluate("page.options.pruned")
     slider = panel.get_by_role("slider", name="pruned model on record")
     slider.focus()
     for number, model in reversed(list(enumerate(series["models"]))):
@@ -359,8 +359,8 @@ def test_a_slider_goes_through_the_pruned_models_on_record(visit):
     fewest = panel.get_by_role("img", name="Cross attention: layer 1 keeps")
     layer = series["models"][0]["kept"]["cross"][0]
     assert f"layer 1 keeps {'head' if layer else 'none'}" in fewest.get_attribute("aria-label")
-    panel.get_by_label("pruned from").select_option(index=1)
-    panel.get_by_text(f"{series['heads']} of {series['heads']} heads left").wait_for()
+    chosen = panel.get_by_label("pruned from")
+    assert chosen.count() == bool(others), "one seed is no choice"
     here.check_quiet()
 
 
