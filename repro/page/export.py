@@ -24,8 +24,7 @@ from repro.errors import InputError
 from repro.runs.models import load_with_subwords
 from repro.runs.run import Run
 
-MAGIC = b"RPR1"
-ALIGNMENT = 8  # bytes
+MAGIC = b"RPR2"
 IN_PAGE = ("dot-product", "uniform", "gaussian", "fixed", "mixed", "recurrent", "synthesizer")
 """The variants that `engine/attention/registry.js` knows."""
 READ_BY_ENGINE = (
@@ -95,8 +94,8 @@ def file_of(
 def pack(header: dict[str, Any], numbers: np.ndarray, subword_model: bytes) -> bytes:
     """Put the parts of a file together."""
     text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % ALIGNMENT)
-    return MAGIC + len(text).to_bytes(4, "little") + text + numbers.tobytes() + subword_model
+    by_place = numbers.view(np.uint8).reshape(-1, 2).T  # all lower bytes, then all upper ones
+    return MAGIC + len(text).to_bytes(4, "little") + text + by_place.tobytes() + subword_model
 
 
 def attention_of(

@@ -1,14 +1,15 @@
 // Read a model as `repro/page/export.py` writes it: one file, no library, nothing executed.
 //
-//   4 bytes    "RPR1"
+//   4 bytes    "RPR2"
 //   4 bytes    length of the header, little-endian
-//   header     JSON, filled up with blanks to a multiple of 8 bytes
-//   numbers    all parameters in half precision, one after another
+//   header     JSON
+//   numbers    all parameters in half precision, one after another: the lower byte of each, then
+//              the upper byte of each, as the upper ones are alike and deflate better alone
 //   subwords   the sentencepiece model of the run, as it is
 
 export class ModelFileError extends Error {}
 
-const MAGIC = "RPR1";
+const MAGIC = "RPR2";
 
 /** Return { header, tensors, subwordModel } of the bytes of a model file. */
 export function readModelFile(bytes) {
@@ -23,7 +24,7 @@ export function readModelFile(bytes) {
   if (subwordsStart + header.subwordBytes !== bytes.length)
     throw new ModelFileError("the model file is cut short");
 
-  const numbers = fromHalf(view, headerEnd, header.numNumbers);
+  const numbers = fromHalf(bytes.subarray(headerEnd, subwordsStart));
   return {
     header,
     tensors: tensorsOf(header.tensors, numbers),
@@ -45,12 +46,12 @@ function tensorsOf(index, numbers) {
 }
 
 /**
- * Turn half precision (IEEE 754 binary16) into single precision.
+ * Turn half precision (IEEE 754 binary16), lower bytes before upper ones, into single precision.
  *
  * A half has a sign, 5 bits of exponent and 10 bits of fraction: few enough that all 65,536
  * values fit into a table.
  */
-function fromHalf(view, start, count) {
+function fromHalf(bytes) {
   const values = new Float32Array(65536);
   for (let bits = 0; bits < 65536; bits++) {
     const sign = bits & 0x8000 ? -1 : 1;
@@ -60,7 +61,8 @@ function fromHalf(view, start, count) {
       ? sign * 2 ** (exponent - 15) * (1 + fraction)
       : sign * 2 ** -14 * fraction;
   }
-  const numbers = new Float32Array(count);
-  for (let i = 0; i < count; i++) numbers[i] = values[view.getUint16(start + 2 * i, true)];
+  const numbers = new Float32Array(bytes.length / 2);
+  for (let i = 0; i < numbers.length; i++)
+    numbers[i] = values[bytes[i] | (bytes[numbers.length + i] << 8)];
   return numbers;
 }
