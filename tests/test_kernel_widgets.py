@@ -1,4 +1,4 @@
-"""The slider over pruned models, the table of claims, and what a page without a kernel shows."""
+"""The slider over pruned models, and what a page without a kernel shows of it."""
 
 import pytest
 from expected_errors import refuses
@@ -6,7 +6,7 @@ from expected_errors import refuses
 from repro.core.decoding import SearchConfig, Translator
 from repro.errors import InputError
 from repro.pruning.cutting import drop_heads
-from repro.widgets import ClaimsTable, Pruning
+from repro.widgets import Pruning
 from repro.widgets.heads import factors_at_test_time
 
 SENTENCE = "The old man sees a dog."
@@ -53,41 +53,6 @@ def test_no_models_is_a_mistake(translator):
         Pruning([], SENTENCE)
 
 
-CLAIM = {
-    "id": "a1",
-    "paper": "Nobody 2020",
-    "statement": "<b>bold</b> & more",
-    "verdict": "partly",
-    "evidence": "2 < 3",
-}
-
-
-def test_the_claims_table_is_text():
-    table = ClaimsTable([CLAIM, {**CLAIM, "id": "a2", "unknown": 1}])
-    failed = ClaimsTable(
-        [
-            {**CLAIM, "verdict": "who knows"},
-            CLAIM,
-            {**CLAIM, "id": "a2", "verdict": "not reproduced"},
-        ]
-    ).static()
-    assert failed.index("not reproduced") < failed.index("partly") < failed.index("who knows")
-    assert table.table.claims == [CLAIM, {**CLAIM, "id": "a2"}]
-    assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in table.static() and "<b>" not in table.static()
-    assert (
-        ">2 &lt; 3<br>4 &amp; 5</td>"
-        in ClaimsTable([{**CLAIM, "evidence": "2 < 3\n4 & 5"}]).static()
-    )
-    with pytest.raises(
-        InputError,
-        match=(
-            "claim 1: has no text for verdict, evidence. Fix: give verdict, id, paper, statement, "
-            "evidence"
-        ),
-    ):
-        ClaimsTable([CLAIM, {"id": "", "paper": "", "statement": "", "evidence": None}])
-
-
 def test_markup_stays_text(translator):
     page = Pruning([("<b>all</b>", translator)], HOSTILE, SEARCH).static()
     assert "<b>all" not in page and "&lt;b&gt;all" in page
@@ -105,17 +70,12 @@ def test_the_static_page_has_translation_and_heads(translator, gated):
 
 def test_a_widget_and_its_stand_in_are_two_outputs(translator, monkeypatch):
     """Of one output an exported page would choose the widget, and show nothing."""
-    for widget in (Pruning([("a", translator)], SENTENCE, SEARCH), ClaimsTable([CLAIM])):
-        outputs = []
-        monkeypatch.setattr(
-            "repro.widgets.parts.display", lambda data, raw, outputs=outputs: outputs.append(data)
-        )
-        widget._ipython_display_()
-        live, still = outputs
-        assert live["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
-        assert (
-            set(still) == {"text/html", "text/plain"}
-            and live["text/plain"] == still["text/plain"] == ""
-        )
-        assert "text/html" not in live and widget.static() in still["text/html"]
-        assert "not live: run the cell in JupyterLab" in still["text/html"]
+    widget, outputs = Pruning([("a", translator)], SENTENCE, SEARCH), []
+    monkeypatch.setattr("repro.widgets.parts.display", lambda data, raw: outputs.append(data))
+    widget._ipython_display_()
+    live, still = outputs
+    assert live["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
+    assert set(still) == {"text/html", "text/plain"}
+    assert live["text/plain"] == still["text/plain"] == ""
+    assert "text/html" not in live and widget.static() in still["text/html"]
+    assert "not live: run the cell in JupyterLab" in still["text/html"]

@@ -8,33 +8,33 @@ Alive everywhere, without a kernel, also in exported pages and slides:
     one_head(words, looks)           where one head looks, to choose, drag and paint
     carried(matrices, titles, words) weights that follow one another, with a slider
     predict(Question(...), ...)      guesses that are judged once they are locked in
+    claims_table(claims)             claims with verdict and evidence, to sort and to filter
 
 `translator` takes every finished run, also one just trained, whose variants the engine in the page
 has. It does not run Python: heads of a variant of your own are drawn by `repro.plots`.
 
-Drawn by the kernel:
+Drawn by the kernel, whose models exist in memory alone:
 
-    Pruning([(label, translator), ...])   a slider over models that exist in memory alone
-    ClaimsTable(claims)                   claims with verdict and evidence, sorted and filtered
+    Pruning([(label, translator), ...])   a slider over pruned models
 
-The state of these is in Python: `Pruning(...).sentence.value = "..."` does what typing does. A
-widget shares the parameters of its model but has modules of its own. Views are small modules beside
-this file, which need no network. Tokens are text, never markup. Without a kernel JupyterLab shows
-their first state if it trusts the notebook; other pages show a stand-in of text, which says that it
-is not live.
+Its state is in Python: `Pruning(...).sentence.value = "..."` does what typing does. It shares the
+parameters of its models but has modules of its own. Its views are small modules beside this file,
+which need no network. Tokens are text, never markup. Without a kernel JupyterLab shows its first
+state if it trusts the notebook; other pages show a stand-in of text, which says that it is not
+live.
 """
 
-from repro.widgets.claims import ClaimsTable
+from repro.widgets.claims import claims_table
 from repro.widgets.matrices import carried, one_head
 from repro.widgets.prediction import Question, predict
 from repro.widgets.pruning import Pruning
 from repro.widgets.translator_page import translator
 
 __all__ = [
-    "ClaimsTable",
     "Pruning",
     "Question",
     "carried",
+    "claims_table",
     "one_head",
     "predict",
     "translator",

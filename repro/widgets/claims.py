@@ -2,67 +2,50 @@
 
 from collections.abc import Mapping, Sequence
 
-import anywidget
-import traitlets
-
 from repro.claims.conditions import STATUSES
 from repro.errors import InputError
+from repro.page.page import widget_html
 from repro.plots import escape
-from repro.widgets.parts import InteractiveWidget, module, style
+from repro.widgets.frame import Frame
 
 COLUMNS = ("verdict", "id", "paper", "statement", "evidence")
 LONG = ("statement", "evidence")  # may break into lines
+STYLE = ("views.css", "tabs.css", "claims_table.css")
+HEIGHT = 600  # pixels
 
 
-class Table(anywidget.AnyWidget):
-    """Show rows that a click on a heading sorts.
-
-    `verdicts` are those shown, none = all; `order` is the one for sorting.
-    """
-
-    _esm, _css = module("claims"), style("claims")
-    columns = traitlets.List(list(COLUMNS)).tag(sync=True)
-    order = traitlets.List(list(STATUSES)).tag(sync=True)
-    claims = traitlets.List().tag(sync=True)
-    verdicts = traitlets.List().tag(sync=True)
-
-
-class ClaimsTable(InteractiveWidget):
-    """Show claims with their verdicts; not reproduced comes first.
+def claims_table(claims: Sequence[Mapping[str, str]]) -> Frame:
+    """Return claims with their verdicts, to sort and to filter; not reproduced comes first.
 
     Args:
         claims: `id`, `paper`, `statement`, `verdict` and `evidence` each, all text; evidence may
             have several lines.
 
-    `table.verdicts` may be set to show only some.
-
     Raises:
         InputError: a claim that lacks one of them.
     """
+    for number, claim in enumerate(claims):
+        if missing := [column for column in COLUMNS if not isinstance(claim.get(column), str)]:
+            what, fix = f"has no text for {', '.join(missing)}", f"give {', '.join(COLUMNS)}"
+            raise InputError(f"claim {number}", what, fix)
+    order: dict[str, int] = {verdict: place for place, verdict in enumerate(STATUSES)}
+    ordered = [
+        {column: claim[column] for column in COLUMNS}
+        for claim in sorted(claims, key=lambda claim: order.get(claim["verdict"], len(order)))
+    ]
+    title = "Claims with their verdicts and the evidence"
+    data = {"claims": ordered, "columns": COLUMNS, "long": LONG, "order": STATUSES}
+    page = widget_html(title, "front/claims_table.js", STYLE, data)
+    return Frame(title, page, HEIGHT, instead=_table(ordered))
 
-    def __init__(self, claims: Sequence[Mapping[str, str]]) -> None:
-        for number, claim in enumerate(claims):
-            if missing := [column for column in COLUMNS if not isinstance(claim.get(column), str)]:
-                raise InputError(
-                    f"claim {number}",
-                    f"has no text for {', '.join(missing)}",
-                    f"give {', '.join(COLUMNS)}",
-                )
-        order: dict[str, int] = {verdict: place for place, verdict in enumerate(STATUSES)}
-        ordered = sorted(claims, key=lambda claim: order.get(claim["verdict"], len(order)))
-        self.table = Table(
-            claims=[{column: claim[column] for column in COLUMNS} for claim in ordered]
-        )
-        super().__init__([self.table])
 
-    def static(self) -> str:
-        """Return all claims, in the order of the live table."""
-        heading = "".join(f"<th {_style(column)}>{column}</th>" for column in COLUMNS)
-        rows = (
-            "".join(f"<td {_style(column)}>{_lines(claim[column])}</td>" for column in COLUMNS)
-            for claim in self.table.claims
-        )
-        return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+def _table(claims: Sequence[Mapping[str, str]]) -> str:
+    heading = "".join(f"<th {_style(column)}>{column}</th>" for column in COLUMNS)
+    rows = (
+        "".join(f"<td {_style(column)}>{_lines(claim[column])}</td>" for column in COLUMNS)
+        for claim in claims
+    )
+    return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
 def _style(column: str) -> str:

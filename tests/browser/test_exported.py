@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from nbconvert import HTMLExporter
 
 from repro.runs import gallery
-from repro.widgets import Question, carried, one_head, predict, translator
+from repro.widgets import Question, carried, claims_table, one_head, predict, translator
 
 pytestmark = pytest.mark.browser
 
@@ -102,9 +102,12 @@ def test_small_widgets_live_in_an_exported_page(browser, tmp_path, theme):
     )
     head = one_head(WORDS, ["bell", "local", "even"])
     steps = carried([np.eye(7), np.full((7, 7), 1 / 7)], ["layer 1", "layer 2"], WORDS)
-    path = exported(tmp_path, asked, head, steps, style=DARK if theme == "dark" else "")
+    verdicts = ["reproduced", "partly", "not reproduced", "reproduced"]
+    about = {"paper": "P", "statement": "<i>s</i>", "evidence": "e\nf"}
+    claims = claims_table([{"id": f"a{n}", "verdict": verdicts[n], **about} for n in range(4)])
+    path = exported(tmp_path, asked, head, steps, claims, style=DARK if theme == "dark" else "")
     here = Visit(browser, path, SIZES[theme], color_scheme="light", reduced_motion="reduce")
-    prediction, one, layers = map(here.frame, range(3))
+    prediction, one, layers, table = map(here.frame, range(4))
 
     # nothing is revealed before a guess is locked in, and then that one alone
     slider = prediction.get_by_label("How many points are lost?")
@@ -131,6 +134,21 @@ def test_small_widgets_live_in_an_exported_page(browser, tmp_path, theme):
     layers.get_by_label("step").press("ArrowRight")
     layers.get_by_role("heading", name="layer 2").wait_for()
     layers.get_by_text("The largest weight of a row is 14 % on average.").wait_for()
+
+    assert table.locator("tbody [data-verdict]").all_text_contents() == [
+        "not reproduced",
+        "partly",
+        "reproduced",
+        "reproduced",
+    ]
+    table.get_by_role("button", name="id", exact=True).press("Enter")
+    assert table.locator("tbody td:nth-child(2)").all_text_contents() == ["a0", "a1", "a2", "a3"]
+    table.get_by_role("button", name="reproduced 2", exact=True).press("Enter")
+    table.get_by_text("2 of 4 claims").wait_for()
+    assert table.locator("tbody td:last-child").first.locator("div").count() == 2
+    assert table.locator("tbody").get_by_text("<i>s</i>").count() == 2
+    table.get_by_label("filter claims by words").fill("A3 p")
+    table.get_by_text("1 of 4 claims").wait_for()
     here.check(theme)
     here.close(f"exported-small-{theme}")
 

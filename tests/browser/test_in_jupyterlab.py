@@ -27,7 +27,7 @@ CELLS = {
 import torch
 torch.set_num_threads(1)
 from repro import SearchConfig, gallery, load_translator
-from repro.widgets import ClaimsTable, Pruning
+from repro.widgets import Pruning
 SENTENCE, LONG, SEARCH = {SENTENCE!r}, {LONG!r}, {SEARCH!r}
 base, gated = (load_translator(gallery.load(name)) for name in ("base", "gated"))
 """,
@@ -36,11 +36,6 @@ base, gated = (load_translator(gallery.load(name)) for name in ("base", "gated")
 labelled = Pruning([('<b>base</b>', base), ('gated', gated)], LONG, SEARCH)
 labelled.level.value = 'gated'
 labelled
-""",
-    "claims": """
-verdicts = ["reproduced", "partly", "not reproduced", "reproduced"]
-about = dict(paper="P", statement="<i>s</i>", evidence="e\\nf")
-ClaimsTable([dict(id=str(i), verdict=verdict, **about) for i, verdict in enumerate(verdicts)])
 """,
     "joiners": r"""
 typed = ["👨\u200d👩\u200d👧", "می\u200cروم", "a\u200db", "क्\u200dष"]
@@ -84,28 +79,8 @@ def test_a_label_is_text_and_changed_words_are_marked(lab):
     check_quiet(lab)
 
 
-def test_claims_are_sorted_and_filtered(lab):
-    table = cell(lab, "claims").locator(".rp-widget")  # not its hidden stand-in
-    assert table.locator("tbody .rp-verdict").all_text_contents() == [
-        "not reproduced",
-        "partly",
-        "reproduced",
-        "reproduced",
-    ]
-    table.get_by_role("button", name="id", exact=True).press("Enter")
-    assert table.locator("tbody td:nth-child(2)").all_text_contents() == ["0", "1", "2", "3"]
-    table.get_by_role("button", name="reproduced 2", exact=True).press("Enter")
-    until(lab, lambda: table.locator("tbody tr").count() == 2, "the filter")
-    assert "<i>s</i>" in table.inner_text()
-    assert table.locator("tbody tr").first.locator("td:last-child div").all_text_contents() == [
-        "e",
-        "f",
-    ]
-    check_quiet(lab)
-
-
 def test_only_the_live_widget_is_seen_and_all_sliders_have_names(lab):
-    for name in ("pruning", "labels", "claims"):
+    for name in ("pruning", "labels"):
         until(
             lab,
             lambda name=name: cell(lab, name).locator(".rp-still").is_hidden(),
@@ -145,7 +120,7 @@ def test_a_mistake_fades_what_is_shown_until_it_is_fixed(lab):
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """Return a notebook as it is saved with widgets in it."""
-    notebook = notebook_of([CELLS["load"], CELLS["claims"], CELLS["pruning"]])
+    notebook = notebook_of([CELLS["load"], CELLS["pruning"]])
     nbclient.NotebookClient(
         notebook, timeout=600, resources={"metadata": {"path": tmp_path_factory.mktemp("saved")}}
     ).execute()
@@ -159,10 +134,9 @@ def test_an_exported_page_shows_the_stand_ins_without_a_network(browser, saved, 
     view.context.set_offline(True)
     view.goto(page.as_uri())
     assert (
-        view.locator(".rp-still").count() == 2
-        and view.get_by_text("not live: run the cell in JupyterLab").count() == 2
+        view.locator(".rp-still").count() == 1
+        and view.get_by_text("not live: run the cell in JupyterLab").is_visible()
     )
-    assert all(view.locator(".rp-still").nth(place).is_visible() for place in range(2))
     assert view.evaluate("document.documentElement.scrollWidth") <= 800
     view.close()
 
@@ -179,13 +153,12 @@ def test_a_saved_notebook_shows_everything_before_anything_runs(
         saved = copy.deepcopy(saved)
         saved.cells[0].source += "\n# nobody has signed this"
     lab = open_notebook(f"saved-{trusted}", saved)
-    claims, pruning = (lab.page.locator(".jp-CodeCell").nth(number) for number in (1, 2))
+    pruning = lab.page.locator(".jp-CodeCell").nth(1)
     if trusted:
         until(lab, lambda: pruning.locator(".rp-word").count() > 5, "the translations")
-        claims.get_by_role("button", name="reproduced 2", exact=True).wait_for()
-        assert "not live" not in claims.inner_text()
+        assert "not live" not in pruning.inner_text()
     else:
-        assert "not live: run the cell" in claims.inner_text()
+        assert "not live: run the cell" in pruning.inner_text()
         until(
             lab,
             lambda: "all heads" in text_of(pruning, "th") and "■ ■ ■ ■" in pruning.inner_text(),

@@ -45,15 +45,16 @@ def test_notebook_08_is_a_playing_field(open_notebook, server):
             "attention": 'page.view("attention"',
             "playground": 'page.view("playground"',
             "heads": 'page.view("heads"',
-            "pruning": "pruning = ",
-            "claims": "ClaimsTable(",
+            "fewer": "off=by_need",
+            "claims": "claims_table(",
         }.items():
             place = cell_with(lab, widget).locator(".jp-Cell-outputWrapper").last
             place.scroll_into_view_if_needed()
             lab.page.wait_for_timeout(300)
             lab.shoot(f"{name}-{theme}", place)
 
-    for place in (models, look, cell_with(lab, "pruning = Pruning(")):
+    fewer = cell_with(lab, "off=by_need").locator("iframe").content_frame
+    for place in (models, look, fewer):
         before = text_of(place, ".rp-token, .rp-number")
         type_sentence(place, HOSTILE)
         until(
