@@ -221,6 +221,7 @@ def test_a_variant_with_every_option_computes_what_pytorch_computes(variant, fol
         {"gated_sites": ("encoder_self", "cross"), "gate_rule": "soft"},
         {"gated_sites": ("decoder_self",)},
         {"cross": "none; last: dot-product(heads=1)", "encoder_self": "uniform; first: none"},
+        {"decoder_self": "dot-product(heads=3, head_dim=8); 2: dot-product(heads=1, head_dim=8)"},
     ],
     ids=lambda options: next(iter(options)),
 )
