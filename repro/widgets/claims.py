@@ -11,7 +11,6 @@ from repro.plots import escape
 from repro.widgets.parts import InteractiveWidget, module, style
 
 COLUMNS = ("verdict", "id", "paper", "statement", "evidence")
-LONG = ("statement", "evidence")  # may break into lines
 
 
 class Table(anywidget.AnyWidget):
@@ -56,23 +55,15 @@ class ClaimsTable(InteractiveWidget):
         super().__init__([self.table])
 
     def static(self) -> str:
-        """Return all claims, in the order of the live table."""
-        heading = "".join(f"<th {_style(column)}>{column}</th>" for column in COLUMNS)
-        rows = (
-            "".join(f"<td {_style(column)}>{_lines(claim[column])}</td>" for column in COLUMNS)
-            for claim in self.table.claims
-        )
-        return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+        """Return all claims in the order of the live table, their evidence folded away.
+
+        A table would be wider than a phone.
+        """
+        return "".join(map(_folded, self.table.claims))
 
 
-def _style(column: str) -> str:
-    """Return the style of a cell; JupyterLab aligns tables to the right, as for numbers."""
-    return (
-        'style="text-align: left; vertical-align: top; white-space: '
-        f'{"normal" if column in LONG else "nowrap"}"'
-    )
-
-
-def _lines(text: str) -> str:
-    """Return a text as HTML, with its line breaks."""
-    return "<br>".join(escape(line) for line in text.split("\n"))
+def _folded(claim: Mapping[str, str]) -> str:
+    """Return a claim as a line that opens to its evidence."""
+    of = {column: "<br>".join(map(escape, claim[column].split("\n"))) for column in COLUMNS}
+    line = f"<b>{of['verdict']}</b>: {of['id']} ({of['paper']}) {of['statement']}"
+    return f"<details><summary>{line}</summary><p>{of['evidence']}</p></details>"
