@@ -85,7 +85,9 @@ class Visit:
 def test_an_exported_page_translates_and_its_views_share_the_model(browser, tmp_path):
     whole = translator(gallery.load("base"), sentence="The old man sees a dog.")
     off = [("cross", 0, head) for head in range(4)]
-    here = Visit(browser, exported(tmp_path, whole, whole.view("heads", off=off)))
+    chosen = ("encoder_self", 1, 2)
+    bell = whole.view("playground", focus=chosen, bells={chosen: (1.0, 2.0)})
+    here = Visit(browser, exported(tmp_path, whole, whole.view("heads", off=off), bell))
     first, view = here.frame(0), here.frame(1)
     first.locator(".rp-word").first.wait_for()
     before = first.locator(".rp-translation").inner_text()
@@ -96,6 +98,16 @@ def test_an_exported_page_translates_and_its_views_share_the_model(browser, tmp_
     view.locator(".rp-word").first.wait_for()
     view.locator(".rp-status", has_text="4 of 24 heads off").wait_for()
     assert view.get_by_role("tab").count() == 0
+
+    # Tab comes to the chosen head, and on to its bell
+    bell = here.frame(2)
+    bell.locator(".rp-word").first.wait_for()
+    bell.get_by_role("button", name="all heads on").press("Tab")
+    head = bell.locator(".rp-head:focus").get_attribute("aria-label")
+    assert head.startswith("Encoder self-attention, layer 2, head 3, replaced")
+    for _ in range(5):
+        here.page.keyboard.press("Tab")
+    assert "middle" in bell.locator(".rp-handle:focus").get_attribute("aria-label")
     assert not here.errors
     here.close("exported-translator")
 
