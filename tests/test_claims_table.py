@@ -18,8 +18,8 @@ def test_claims_are_text_and_the_failed_come_first():
     odd = {**CLAIM, "verdict": "who knows"}
     text = claims_table([odd, CLAIM, {**CLAIM, "verdict": "not reproduced"}]).instead
     assert text.index("not reproduced") < text.index("partly") < text.index("who knows")
-    assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in text and "<b>" not in text
-    assert ">2 &lt; 3<br>4 &amp; 5</td>" in text
+    assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in text and "<b>bold" not in text
+    assert "<p>2 &lt; 3<br>4 &amp; 5</p></details>" in text
 
 
 def test_a_claim_that_lacks_a_text_is_refused():

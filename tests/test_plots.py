@@ -248,6 +248,7 @@ def test_the_grid_holds_every_head_in_percent_and_no_map_of_a_missing_layer():
         "layer 1, head 2",
         "layer 3, head 1",
     ]
+    assert figure.layout.coloraxis.colorbar.ticktext == ("0", "50", "100")
     assert [trace.z.tolist() for trace in figure.data] == [
         [[26, 74], [100, 0]],
         [[0, 100], [50, 50]],

@@ -2,6 +2,7 @@
 need no network."""
 
 import base64
+import html
 import io
 import re
 import subprocess
@@ -25,6 +26,7 @@ from repro.plots import (
     escape,
     head_values,
     save,
+    score_sources,
 )
 from repro.plots.description import describe, plain_text
 from repro.plots.diagrams import ON_PALE
@@ -174,13 +176,14 @@ def test_the_still_picture_writes_notes_in_their_color():
 def test_a_notebook_holds_a_sharp_picture_and_its_description(make):
     (picture, metadata), (words, _) = shown(make())
     # nothing that another view could take the place of
-    assert list(picture) == ["image/png"] and list(words) == ["text/plain"]
+    assert list(picture) == ["image/png"] and list(words) == ["text/html", "text/plain"]
     found, (width, alt) = (
         Image.open(io.BytesIO(base64.b64decode(picture["image/png"]))),
         metadata["image/png"].values(),
     )
     assert found.width // 2 == width  # two pixels for one of the page
     assert alt == words["text/plain"]
+    assert words["text/html"].startswith(f"<p>{html.escape(alt)}</p><script>")
 
 
 @pytest.mark.parametrize("notebook, loaded", [(True, "repro"), (False, "no renderers")])
@@ -217,13 +220,19 @@ def test_a_description_says_what_a_figure_shows():
         "Heat map: <m>. Panels: layer 1, head 1. Colour: weight, %, from 0 to 100."
     )
     assert described("training_curves") == (
-        "Lines and lines with points: <m> ends at 2.50 nats per token on dev. Of: <m>, training, "
+        "Lines and lines with points: <m> ends at 2.50 nats per token on dev. Of: <m>, training; "
         "<m>, dev. Across: updates, from 1 to 2. "
         "Up: negative log-likelihood, nats per token, from 2 to 3."
     )
     assert described("head_bars") == (
         "Bars: Largest in <m>, layer 1, head 3: 0.30. Across: layer. Up: <m>, from 0.1 to 0.3."
     )
+    assert described("attention_by_sublayer").startswith("Heads of each sublayer. ")
+    systems = {"base": [(4, "learned")] * 2, "sh-x": [(4, "hard-coded"), None]}
+    of_heads = describe(attention_by_sublayer(systems, ["self", "cross"]).to_dict())
+    assert "base: 4 learned. sh-x: 4 hard-coded, but no sublayer in cross." in of_heads
+    of_scores = describe(score_sources({"RAN": "scores"}).to_dict())
+    assert "RAN: the scores below make those of a layer, from A₀ on." in of_scores
     many = describe(curves({f"s{i}": ([1], [i]) for i in range(12)}, "x", "y").to_dict())
     assert "Of: s0, s1, s2, s3, s4, s5, s6, s7 and 4 more." in many
 

@@ -31,7 +31,7 @@ def describe(spec: dict[str, Any]) -> str:
     """
     layout, traces = spec["layout"], spec["data"]
     if words := layout.get("meta", {}).get("words"):
-        return words
+        return plain_text(words)
     kinds = dict.fromkeys(
         _DRAWN[trace.get("mode", "").replace("+text", "") or trace["type"]] for trace in traces
     )
@@ -66,7 +66,8 @@ def plain_text(escaped: str | None) -> str:
 def _names(texts: Iterable[str | None]) -> str:
     found = list(dict.fromkeys(filter(None, map(plain_text, texts))))
     more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
-    return ", ".join(found[:MOST]) + more
+    between = "; " if any("," in name for name in found) else ", "
+    return between.join(found[:MOST]) + more
 
 
 def _range(traces: Sequence[dict[str, Any]], which: str, axes: Sequence[dict[str, Any]]) -> str:

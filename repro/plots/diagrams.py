@@ -25,7 +25,12 @@ from repro.plots.style import (
 # The kinds of weights. Colours are pale, since text is written on them.
 KINDS = {"learned": "#B3D4E8", "hard-coded": "#F5CFB5"}
 ON_PALE = "#333333"  # colour of that text, on light and dark pages
-SOURCES = ("words", "nothing", "scores")  # inputs of a layer's scores
+# What makes a layer's scores, in words.
+SOURCES = {
+    "words": "the words below make the scores of a layer",
+    "nothing": "scores have no input",
+    "scores": "the scores below make those of a layer, from A₀ on",
+}
 SCORES = 2  # the column of scores; words are in column 0, and row 0 is the input of the stack
 WIDE, HALF = 0.5, 0.25  # from the middle of a box to its side and to its top
 
@@ -71,7 +76,8 @@ def attention_by_sublayer(
             hovertext=hover,
             hovertemplate="%{hovertext}<extra></extra>",
         )
-    figure.update_layout(showlegend=False)  # boxes say their kind
+    words = f"Heads of each sublayer. {_kinds_in_words(systems, sublayers)} Across: system."
+    figure.update_layout(showlegend=False, meta={"words": escape(words)})  # boxes say their kind
     figure.update_xaxes(
         **ticks([escape(name) for name in systems]), title_text="system", showgrid=False
     )
@@ -81,6 +87,22 @@ def attention_by_sublayer(
         showgrid=False,
     )
     return figure
+
+
+def _kinds_in_words(
+    systems: Mapping[str, Sequence[tuple[int, str] | None]], sublayers: Sequence[str]
+) -> str:
+    """Return a sentence for each system: what most sublayers have, and where another is."""
+    sentences = []
+    for name, found in systems.items():
+        places: dict[str, list[str]] = {}
+        for sublayer, heads in zip(sublayers, found, strict=True):
+            text = "no sublayer" if heads is None else f"{heads[0]} {heads[1]}"
+            places.setdefault(text, []).append(sublayer)
+        most, *others = sorted(places, key=lambda text: -len(places[text]))
+        but = "; ".join(f"{text} in {' and '.join(places[text])}" for text in others)
+        sentences.append(f"{name}: {most}" + (f", but {but}." if but else "."))
+    return " ".join(sentences)
 
 
 def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
@@ -127,8 +149,11 @@ def score_sources(systems: Mapping[str, str], num_layers: int = 3) -> go.Figure:
         figure.update_yaxes(showticklabels=panel % 3 == 0, **cell)
     labels = ["input", *(layer_name(row - 1) for row in layers)]
     figure.update_xaxes(range=[-0.6, SCORES + 0.7], showticklabels=False, showgrid=False)
-    figure.update_xaxes(title_text="words, and the scores that weigh them", col=1)
-    figure.update_layout(showlegend=False)
+    across = "words, and the scores that weigh them"
+    figure.update_xaxes(title_text=across, col=1)
+    sources = "; ".join(f"{title}: {SOURCES[source]}" for title, source in systems.items())
+    words = f"{num_layers} layers, each with {across}. {sources}."
+    figure.update_layout(showlegend=False, meta={"words": escape(words)})
     return figure.update_yaxes(**ticks(labels), range=[-0.3, num_layers + 0.3], showgrid=False)
 
 

@@ -1,6 +1,7 @@
 """Show figures in notebooks and write them to files."""
 
 import base64
+import html
 import io
 from pathlib import Path
 from typing import Any
@@ -22,15 +23,27 @@ ENDINGS = ("html", "png", "svg", "pdf")
 # A still of a figure that this package did not draw fails with one of these.
 UNSUPPORTED_FIGURE = (AttributeError, LookupError, TypeError, ValueError)
 CONFIG = {"displaylogo": False}  # the logo of plotly is a link to another machine
+LEGIBLE = 0.7  # of its size, labels of a picture have about 8 pixels
+# Neither JupyterLab nor nbconvert gives a picture the alternative in its metadata. On a phone it
+# scrolls in its own box. A picture is known by its last bytes.
+_DESCRIBED = """<p>{words}</p><script>{{
+  const words = document.currentScript.previousElementSibling;
+  for (const image of document.querySelectorAll('img[src$="{end}"]')) {{
+    image.alt = words.textContent;
+    image.style.cssText = "max-width: none; width: clamp({least}px, 100%, {width}px)";
+    image.parentElement.style.overflowX = "auto";
+    words.parentElement.style.display = "none";
+  }}
+}}</script>"""
 
 
 class Still(ExternalRenderer):
-    """Show a figure in a notebook as a picture with its description below.
+    """Show a figure in a notebook as a picture with its description.
 
     The picture is the same in JupyterLab, on exported pages and on GitHub. Plotly's own view has
     another size and other fonts, and replaces the picture once the mouse touches it. GitHub drops
     pictures within HTML and colours within SVG. So the picture is a PNG, and its description a
-    separate output.
+    separate output: text below the picture, which becomes its alternative where scripts run.
     """
 
     def render(self, fig_dict: dict[str, Any]) -> None:
@@ -41,9 +54,13 @@ class Still(ExternalRenderer):
             display(PlotlyRenderer(CONFIG).to_mimebundle(fig_dict), raw=True)
             return
         width = Image.open(io.BytesIO(png)).width // SHARPNESS
-        drawn = {"image/png": base64.b64encode(png).decode()}
-        display(drawn, metadata={"image/png": {"width": width, "alt": words}}, raw=True)
-        display({"text/plain": words}, raw=True)
+        data = base64.b64encode(png).decode()
+        drawn = {"image/png": {"width": width, "alt": words}}
+        display({"image/png": data}, metadata=drawn, raw=True)
+        described = _DESCRIBED.format(
+            words=html.escape(words), end=data[-40:], least=int(LEGIBLE * width), width=width
+        )
+        display({"text/html": described, "text/plain": words}, raw=True)
 
 
 def show_stills() -> None:

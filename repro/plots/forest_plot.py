@@ -57,7 +57,7 @@ def forest(
         title_y=1 - 10 / (inner + top + AXIS),
         title_yanchor="top",
         legend={"x": -LEFT / (WIDTH - LEFT - RIGHT), "y": 1 + 4 / inner},
-        meta={"words": words},
+        meta={"words": escape(words)},
     )
     ceiling = inner
     for number, panel in enumerate(panels):

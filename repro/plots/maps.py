@@ -213,7 +213,7 @@ def _bar(title: str, limits: tuple[float, float]) -> dict[str, Any]:
         "thickness": 12,
         "outlinewidth": 0,
         "tickvals": marks,
-        "ticktext": [f"{mark:.2g}" for mark in marks],
+        "ticktext": [f"{float(f'{mark:.2g}'):g}" for mark in marks],
     }
 
 

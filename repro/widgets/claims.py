@@ -36,26 +36,11 @@ def claims_table(claims: Sequence[Mapping[str, str]]) -> Frame:
     title = "Claims with their verdicts and the evidence"
     data = {"claims": ordered, "columns": COLUMNS, "long": LONG, "order": STATUSES}
     page = widget_html(title, "front/claims_table.js", STYLE, data)
-    return Frame(title, page, HEIGHT, instead=_table(ordered))
+    return Frame(title, page, HEIGHT, instead="".join(map(_folded, ordered)))
 
 
-def _table(claims: Sequence[Mapping[str, str]]) -> str:
-    heading = "".join(f"<th {_style(column)}>{column}</th>" for column in COLUMNS)
-    rows = (
-        "".join(f"<td {_style(column)}>{_lines(claim[column])}</td>" for column in COLUMNS)
-        for claim in claims
-    )
-    return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
-
-
-def _style(column: str) -> str:
-    """Return the style of a cell; JupyterLab aligns tables to the right, as for numbers."""
-    return (
-        'style="text-align: left; vertical-align: top; white-space: '
-        f'{"normal" if column in LONG else "nowrap"}"'
-    )
-
-
-def _lines(text: str) -> str:
-    """Return a text as HTML, with its line breaks."""
-    return "<br>".join(escape(line) for line in text.split("\n"))
+def _folded(claim: Mapping[str, str]) -> str:
+    """Return a claim as a line that opens to its evidence: a table would be wider than a phone."""
+    of = {column: "<br>".join(map(escape, claim[column].split("\n"))) for column in COLUMNS}
+    line = f"<b>{of['verdict']}</b>: {of['id']} ({of['paper']}) {of['statement']}"
+    return f"<details><summary>{line}</summary><p>{of['evidence']}</p></details>"

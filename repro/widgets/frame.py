@@ -22,7 +22,8 @@ class Frame:
             f'style="width: 100%; height: {self.height}px; border: 0"></iframe>'
         )
         below = f"<div data-stand-in>{self.instead}</div>" if self.instead else ""
-        told = f"{self.title}. It is alive in JupyterLab, on the site and in exported pages."
+        end = "" if self.title.endswith("?") else "."
+        told = f"{self.title}{end} It is alive in JupyterLab, on the site and in exported pages."
         return {"text/html": frame + below, "text/plain": told}
 
 

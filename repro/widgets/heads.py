@@ -10,6 +10,7 @@ from repro.core.config import SITES
 from repro.core.numbering import FIRST
 from repro.core.transformer import Transformer
 from repro.widgets.parts import TITLES, module, style
+from repro.widgets.stills import LEFT
 
 Factors = list[list[list[float]]]
 """A factor per head, by site in the order of `SITES` and by layer; a layer may have none."""
@@ -50,5 +51,5 @@ def static_heads(factors: Sequence[Sequence[Sequence[float]]]) -> str:
     cells = []
     for title, layers in zip(TITLES.values(), factors, strict=True):
         lines = "<br>".join(layer_text(number, heads) for number, heads in enumerate(layers))
-        cells.append(f"<td>{title}<br>{lines}</td>")
+        cells.append(f"<td {LEFT}>{title}<br>{lines}</td>")
     return f"<table><tr>{''.join(cells)}</tr></table>"

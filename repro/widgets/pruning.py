@@ -81,5 +81,14 @@ class Pruning(InteractiveWidget):
         )
 
     def static(self) -> str:
-        """Return the remaining heads and the translations."""
-        return static_heads(self.heads.factors) + static_words(self.words.rows)
+        """Return the translation of every model, compared with the first, and its heads."""
+        readings = {
+            label: read(translator, self.sentence.value, self.search)
+            for label, translator in self.models.items()
+        }
+        whole = next(iter(readings.values()))
+        return "".join(
+            static_words([words_row(label, reading, whole)])
+            + static_heads(factors_at_test_time(self.models[label].model))
+            for label, reading in readings.items()
+        )

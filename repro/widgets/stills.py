@@ -5,6 +5,7 @@ from typing import Any
 
 from repro.plots import escape
 
+LEFT = 'style="text-align: left"'  # JupyterLab aligns tables to the right, as for numbers
 NOT_LIVE = "<p><em>A still picture, not live: run the cell in JupyterLab to use it.</em></p>"
 
 
@@ -18,6 +19,6 @@ def static_words(rows: Sequence[dict[str, Any]]) -> str:
 
     def line(row: dict[str, Any]) -> str:
         words = " ".join(map(word, row["words"]))
-        return f"<tr><th>{escape(row['label'])}</th><td>{words}</td></tr>"
+        return f"<tr><th {LEFT}>{escape(row['label'])}</th><td {LEFT}>{words}</td></tr>"
 
     return f"<table>{''.join(map(line, rows))}</table>"

@@ -8,8 +8,10 @@ import nbformat
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from each_figure import shown as outputs_of
 from nbconvert import HTMLExporter
 
+from repro import plots
 from repro.runs import gallery
 from repro.widgets import Question, carried, claims_table, one_head, predict, translator
 
@@ -28,7 +30,12 @@ def exported(folder: Path, *shown: object, style: str = "") -> Path:
     notebook = nbformat.v4.new_notebook()
     for each in shown:
         cell = nbformat.v4.new_code_cell("shown")
-        cell.outputs = [nbformat.v4.new_output("display_data", each._repr_mimebundle_())]
+        is_figure = hasattr(each, "to_dict")
+        found = outputs_of(each) if is_figure else [(each._repr_mimebundle_(), {})]
+        cell.outputs = [
+            nbformat.v4.new_output("display_data", data, metadata=metadata)
+            for data, metadata in found
+        ]
         notebook.cells.append(cell)
     text, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)
     head = "<!doctype html><html lang=en><meta charset=utf-8><title>Exported</title>"
@@ -78,7 +85,9 @@ class Visit:
 def test_an_exported_page_translates_and_its_views_share_the_model(browser, tmp_path):
     whole = translator(gallery.load("base"), sentence="The old man sees a dog.")
     off = [("cross", 0, head) for head in range(4)]
-    here = Visit(browser, exported(tmp_path, whole, whole.view("heads", off=off)))
+    chosen = ("encoder_self", 1, 2)
+    bell = whole.view("playground", focus=chosen, bells={chosen: (1.0, 2.0)})
+    here = Visit(browser, exported(tmp_path, whole, whole.view("heads", off=off), bell))
     first, view = here.frame(0), here.frame(1)
     first.locator(".rp-word").first.wait_for()
     before = first.locator(".rp-translation").inner_text()
@@ -89,6 +98,16 @@ def test_an_exported_page_translates_and_its_views_share_the_model(browser, tmp_
     view.locator(".rp-word").first.wait_for()
     view.locator(".rp-status", has_text="4 of 24 heads off").wait_for()
     assert view.get_by_role("tab").count() == 0
+
+    # Tab comes to the chosen head, and on to its bell
+    bell = here.frame(2)
+    bell.locator(".rp-word").first.wait_for()
+    bell.get_by_role("button", name="all heads on").press("Tab")
+    head = bell.locator(".rp-head:focus").get_attribute("aria-label")
+    assert head.startswith("Encoder self-attention, layer 2, head 3, replaced")
+    for _ in range(5):
+        here.page.keyboard.press("Tab")
+    assert "middle" in bell.locator(".rp-handle:focus").get_attribute("aria-label")
     assert not here.errors
     here.close("exported-translator")
 
@@ -151,6 +170,23 @@ def test_small_widgets_live_in_an_exported_page(browser, tmp_path, theme):
     table.get_by_text("1 of 4 claims").wait_for()
     here.check(theme)
     here.close(f"exported-small-{theme}")
+
+
+def test_the_words_of_a_figure_become_its_alternative_and_it_stays_legible(browser, tmp_path):
+    wide = plots.curves({"up": ([1, 2], [3, 4]), "down": ([1, 2], [4, 3])}, "<updates>", "loss")
+    maps = plots.pattern_gallery({"<two>": np.eye(2)})
+    here = Visit(browser, exported(tmp_path, wide, maps), SIZES["dark"])
+    lines, pattern = here.page.get_by_role("img").all()
+    assert lines.get_attribute("alt").startswith("Lines with points. Of: up, down. Across: <upd")
+    assert pattern.get_attribute("alt").startswith("Heat map. Panels: <two>.")
+    assert not here.page.get_by_text("Heat map.").is_visible()
+    width = int(lines.get_attribute("width"))
+    assert lines.bounding_box()["width"] == pytest.approx(0.7 * width, abs=1)
+    assert here.page.evaluate("document.documentElement.scrollWidth") == SIZES["dark"][0]
+    here.page.set_viewport_size({"width": 1366, "height": 900})
+    assert lines.bounding_box()["width"] == pytest.approx(width, abs=1)
+    assert not here.errors
+    here.close("exported-figures")
 
 
 def test_without_scripts_an_answer_is_folded_away(browser, tmp_path):

@@ -32,23 +32,18 @@ export class HeadsView {
       }
       if (!here.length) add(grid, "p", "rp-hint", "none in this model");
     }
-    const [first] = this.squares.values();
-    if (first) first.node.tabIndex = 0;
   }
 
   addSquare(row, head) {
     const key = keyOf(head);
-    const node = add(row, "button", "rp-head", "", { type: "button", tabindex: "-1" });
+    const node = add(row, "button", "rp-head", "", { type: "button" });
     node.disabled = !head.factor; // a gate that training has shut
     this.squares.set(key, { node, head });
     node.addEventListener("click", () => this.actions.press(key));
     node.addEventListener("pointerenter", ({ pointerType }) => {
       if (pointerType === "mouse" && this.looksByHover) this.actions.look(key);
     });
-    node.addEventListener("focus", () => {
-      for (const other of this.squares.values()) other.node.tabIndex = other.node === node ? 0 : -1;
-      this.actions.look(key);
-    });
+    node.addEventListener("focus", () => this.actions.look(key));
     node.addEventListener("keydown", (event) => this.move(event, key));
   }
 
@@ -69,19 +64,21 @@ export class HeadsView {
 
   /**
    * `off`, `pressed`: keys; `patterns`: by the key of a head that has one; `losses`: key -> nats,
-   * of
-   * those that are measured already.
+   * of those that are measured already. Tab comes to the head in `focus`, so that it stays chosen.
    */
   draw(heads, { off, pressed, patterns, focus }, losses) {
     if (this.heads !== heads) this.layOut(heads);
     this.heads = heads;
     const most = Math.max(0.1, ...losses.values());
+    const open = [...this.squares.keys()].filter((key) => !this.squares.get(key).node.disabled);
+    const stop = open.includes(focus) ? focus : open[0];
     for (const [key, { node, head }] of this.squares) {
       const nats = losses.get(key);
       const isOff = off.includes(key);
       const [shown, said] = this.stateOf(head, isOff, key in patterns, nats);
       node.style.setProperty("--share", Math.max(0, nats ?? 0) / most);
       node.textContent = shown;
+      node.tabIndex = key === stop ? 0 : -1;
       node.classList.toggle("rp-off", isOff);
       node.classList.toggle("rp-replaced", key in patterns);
       node.classList.toggle("rp-focus", key === focus);
