@@ -17,7 +17,7 @@ from test_written_commands import parsed
 
 from repro import scales
 from repro.papers import PAPERS
-from repro.papers.front import FINDINGS, PICTURE, front_page
+from repro.papers.front import FINDINGS, PICTURE, front_page, short_answer
 from repro.papers.paper_corpora import USED, corpora_page
 from repro.papers.summary import BEGIN, END
 from repro.runs import gallery
@@ -88,6 +88,9 @@ def test_another_number_changes_its_sentence_and_no_other(tmp_path, generated):
     stored["verdicts"]["Y-02"]["conditions"][0]["value"] = -0.25
     del stored["verdicts"]["V-01"]
     path.write_text(json.dumps(stored))
+    assert short_answer(tmp_path) == (
+        "4 of the 4 changes below cost less than one point of BLEU, or nothing."
+    )
     lines = front_page(tmp_path)[0].replace(f"({tmp_path.name}/", "(results/").split("\n")
     before = generated[0].split("\n")
     changed = {i for i, line in enumerate(lines) if line != before[i]}
@@ -102,6 +105,14 @@ def test_another_number_changes_its_sentence_and_no_other(tmp_path, generated):
     assert lines[told["V-01"]].endswith(
         ": no number of BLEU yet ([V-01](results/claims/voita2019.md#v-01), *not run*)."
     )
+
+
+def test_the_short_answer_says_what_cost_most(generated, tmp_path):
+    told = short_answer(ROOT / "results")
+    falls = re.findall(r"BLEU falls by (\d+\.\d\d)", generated[0])
+    assert told.startswith(f"{5 - sum(float(fall) >= 1 for fall in falls)} of the 5 changes")
+    assert f"What cost most, {max(falls, key=float)} points, was to fix every head" in told
+    assert short_answer(tmp_path) == "Nothing has been measured yet."
 
 
 def test_every_finding_has_one_number_of_bleu(generated):

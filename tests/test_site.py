@@ -11,6 +11,7 @@ import nbformat
 import pytest
 import yaml
 
+from repro.papers.front import short_answer
 from website.badges import badges, notebooks, repository, with_badges, write_badges
 from website.citation import citation
 from website.links import MOST, problems
@@ -42,6 +43,11 @@ def test_every_paper_has_its_forest_plot_among_the_results(sources):
     assert forest_plots(claims.replace("](you2020.svg)", "](you2020.png)")).count("![") == 4
 
 
+def test_the_landing_page_answers_its_question_before_the_details(sources):
+    found = (sources / "index.md").read_text().partition("## What was found\n\n")[2]
+    assert found.startswith(short_answer(ROOT / "results"))
+
+
 def test_a_page_of_a_notebook_has_the_still_picture_of_a_widget_and_says_nothing_twice(tmp_path):
     def output(data: dict, **metadata) -> nbformat.NotebookNode:
         return nbformat.v4.new_output("display_data", data, metadata=metadata)
@@ -71,6 +77,8 @@ def test_every_work_can_be_cited():
     assert all(f"*{title}*" in page and f"title = {{{{{title}}}}}" in page for title in titles)
     assert page.count("```bibtex") == len(titles)
     assert "author = {Weiqiu You and Simeng Sun and Mohit Iyyer}" in page
+    assert "@software{repro,\n  author = {{The repro authors}},\n" in page
+    assert "need?* Version" in page
 
 
 @pytest.mark.parametrize(

@@ -22,18 +22,24 @@ def _entry(work: dict[str, Any], kind: str) -> list[str]:
     year, venue = work.get("year"), work.get("conference", {}).get("name")
     told = [f"{', '.join(people)}{f' ({year})' if year else ''}. *{work['title']}*"]
     told += [venue] if venue else [f"Version {work['version']}"]
-    line = ". ".join(told) + "."
+    line = ". ".join(told).replace("?*. ", "?* ") + "."
     if "url" in work:
         line += f" <{work['url']}>"
     fields = {
-        "author": " and ".join(people),
+        # braces: BibTeX would take the last word of a group for a family name
+        "author": " and ".join(
+            f"{{{person}}}" if "name" in author else person
+            for person, author in zip(people, work["authors"], strict=True)
+        ),
         "title": f"{{{work['title']}}}",
         "booktitle": venue,
         "year": year,
         "version": work.get("version"),
         "url": work.get("url"),
     }
-    key = people[0].split()[-1].lower() + str(year or "")
+    is_group = "name" in work["authors"][0]
+    called = work["title"].partition(":")[0] if is_group else people[0].split()[-1]
+    key = called.lower() + str(year or "")
     written = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
     return [f"{line}\n", f"```bibtex\n@{kind}{{{key},\n{written}}}\n```\n"]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 
+from repro.papers.front import short_answer
 from website.citation import citation
 
 PAGES = (
@@ -32,6 +33,7 @@ FILES = (
     "benchmarks/*.svg",
 )
 """What pages show or offer for download."""
+ANSWER = "<!-- the answer in short -->"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FIGURE = re.compile(r"^!\[([^\]]*)\]\((\w+2\d{3})\.svg\)$", re.M)
 
@@ -55,6 +57,9 @@ def write_sources(root: Path, folder: Path) -> None:
     if not list(root.glob("docs/teaching/*.md")):  # nothing to list is an error of Sphinx
         teach.write_text(teach.read_text(encoding="utf-8").replace("docs/teaching/*\n", ""))
     (folder / "cite.md").write_text(citation(root / "CITATION.cff"), encoding="utf-8")
+    index = folder / "index.md"
+    answered = index.read_text(encoding="utf-8").replace(ANSWER, short_answer(root / "results"))
+    index.write_text(answered, encoding="utf-8")
     findings = folder / "findings.md"
     claims = (root / "results/claims/README.md").read_text(encoding="utf-8")
     findings.write_text(findings.read_text(encoding="utf-8") + forest_plots(claims))

@@ -59,13 +59,39 @@ def front_page(folder: Path) -> tuple[str, bytes]:
     return "\n".join(lines), picture(figure)
 
 
+def short_answer(folder: Path) -> str:
+    """Say in two sentences how many papers' changes cost little, and which one cost most.
+
+    Args:
+        folder: of results, as of `front_page`.
+    """
+    stored = load_verdicts(folder, SCALE)
+    gains = {}
+    for name, (change, sign) in FINDINGS.items():
+        if (gained := gain(verdict_on(claims_of(name)[0], stored), sign)) is not None:
+            gains[change] = gained
+    if not gains:
+        return "Nothing has been measured yet."
+    few = sum(gained > -1 for gained in gains.values())
+    worst = min(gains, key=lambda change: gains[change])
+    told = f"{few} of the {len(gains)} changes below cost less than one point of BLEU, or nothing."
+    if gains[worst] < 0:
+        told += f" What cost most, {-gains[worst]:.2f} points, was to {worst}."
+    return told
+
+
 def effect(verdict: Verdict, sign: int = 1) -> str:
     """Say on the front page what the first number of a verdict means for BLEU."""
-    found = verdict.conditions[0].found if verdict.conditions else None
-    if found is None:
+    change = gain(verdict, sign)
+    if change is None:
         return "no number of BLEU yet"
-    change = sign * found.value
     return f"BLEU {'rises' if change > 0 else 'falls'} by {abs(change):.2f}"
+
+
+def gain(verdict: Verdict, sign: int) -> float | None:
+    """Return the first number of a verdict as a gain in BLEU; None without one."""
+    found = verdict.conditions[0].found if verdict.conditions else None
+    return None if found is None else sign * found.value
 
 
 def two_heads() -> go.Figure:

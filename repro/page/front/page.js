@@ -36,7 +36,7 @@ export function start(source, start = {}) {
   };
   button?.addEventListener("click", () => set(button.textContent));
   followTheme(set);
-  if (isWithin) fitHeight();
+  fitHeight();
 }
 
 /** Return the file of a model. All but the first stand behind the script that starts the page. */
