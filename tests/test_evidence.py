@@ -388,7 +388,7 @@ def test_a_claim_on_a_trend_asks_for_no_run_where_the_test_set_is_too_small(refs
     verdict = verdict_on("Y-10", records)
     assert verdict.status == "not testable here"
     assert "the test set is too small for two bins" in verdict.evidence[0]
-    assert deciding_commands(claims_of("Y-10")[0], "smoke", verdict) == []
+    assert deciding_commands(claims_of("Y-10")[0], "smoke", verdict, "") == []
 
 
 def test_no_trend_is_decided_while_nothing_tells_how_much_seeds_matter(refs):
