@@ -264,8 +264,8 @@ def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list
         for part in (
             f"# What {about} claim, at {scale}",
             _how_to_read(scale),
-            f"Of {len(claims)} claims: {summary}. `repro claims {command_options(scale, folder)}` has "
-            "stored these verdicts; run it again after new runs.",
+            f"Of {len(claims)} claims: {summary}. `repro claims {command_options(scale, folder)}` "
+            "has stored these verdicts; run it again after new runs.",
             inexact_note(evidence),
             verdict_table(claims, verdicts),
         )

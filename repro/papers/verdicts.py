@@ -37,7 +37,7 @@ from repro.records.sentences import cannot_read
 from repro.records.stored import VERDICTS, plain_name
 from repro.runs.locks import locked
 from repro.runs.provenance_fields import now
-from repro.scales import SCALES, add_scale, is_own, command_options
+from repro.scales import SCALES, add_scale, command_options, is_own
 
 FORMAT = 2
 NO_DATA: Status = "not run"
