@@ -13,6 +13,7 @@ later are those of another scale.
 """
 
 import re
+import shlex
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -26,6 +27,8 @@ from repro.data.own_text import own_folder, with_resolved_folder
 from repro.errors import InputError, check_kind, did_you_mean
 from repro.reading import read_plain
 
+DEFAULT_RESULTS = Path("results")
+"""The folder of results that commands read and write unless told otherwise."""
 PARTS = ("data", "model", "train")
 STRUCTURE = (*SITES, "encoder_positions", "decoder_positions", "feed_forward", "gated_sites")
 """The settings of the model that a system has, not a scale."""
@@ -68,9 +71,13 @@ def add_scale(stem: str, config: RunConfig) -> str:
     return name
 
 
-def option_of(scale: str) -> str:
-    """Return what a command wants behind `--scale`: the name, or your own file if it was read."""
-    return _FILES.get(scale, scale)
+def command_options(scale: str, results: Path = DEFAULT_RESULTS) -> str:
+    """Return the options of a command for a scale and a folder of results.
+
+    A scale of your own is named by its file if that was read.
+    """
+    folder = ["--results", str(results)] if results != DEFAULT_RESULTS else []
+    return shlex.join(["--scale", _FILES.get(scale, scale), *folder])
 
 
 def is_own(scale: str) -> bool:

@@ -42,6 +42,8 @@ from repro.papers.pruned import (
 )
 from repro.papers.raganato2020.experiments import SHALLOW, TOKEN, WORD
 from repro.papers.speed import speed_ratio, speed_table
+from repro.papers.verdict_text import deciding_commands
+from repro.papers.verdicts import claims_of
 from repro.records.sentences import REFERENCE_WORDS, SOURCE_WORDS, Table
 from repro.statistics.intervals import Undefined
 from repro.statistics.noise import SeedNoise
@@ -376,8 +378,17 @@ def test_the_names_of_bins_between_fractions_are_whole_numbers():
 
 
 def test_there_is_no_trend_over_a_single_bin(evidence):
-    with pytest.raises(NotMeasured, match="there are no two bins of 30 sentences"):
+    with pytest.raises(Undefined, match="too small for two bins of 30 sentences"):
         evidence.trend([(1, HARD), (-1, BASE)], REFERENCE_WORDS, [0, 1000], last_minus_first)
+
+
+def test_a_claim_on_a_trend_asks_for_no_run_where_the_test_set_is_too_small(refs, monkeypatch):
+    monkeypatch.setattr("repro.claims.bins.MIN_SENTENCES", len(refs))
+    records = [score_record(Setting(system), refs) for system in ("base", "hc-sa", "hc-all")]
+    verdict = verdict_on("Y-10", records)
+    assert verdict.status == "not testable here"
+    assert "the test set is too small for two bins" in verdict.evidence[0]
+    assert deciding_commands(claims_of("Y-10")[0], "smoke", verdict, "") == []
 
 
 def test_no_trend_is_decided_while_nothing_tells_how_much_seeds_matter(refs):

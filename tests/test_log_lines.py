@@ -28,6 +28,10 @@ def test_a_line_of_metrics_in_words():
     assert describe(LINE, 1000) == text
     with_dev = describe(LINE | {"dev_nll": 2.0}, 1000)
     assert with_dev == text.replace("4.123,", "4.123, dev perplexity 7.39,")
+    assert describe(LINE | {"update": 900}, 1000) == (
+        "update 900 of 1,000, loss 4.123, 23,456 tokens/s, 1 minute left at most"
+    )
+    assert describe(LINE, 250).endswith("tokens/s"), "nothing is left"
     assert "dev perplexity inf" not in describe(LINE | {"dev_nll": 1e6}, 1000)
 
 

@@ -535,9 +535,13 @@ def test_tables_of_a_run_come_with_the_verdicts_that_need_no_more(results):
     assert {"Y-01", "Y-02", "Y-03"} <= {claim.name for claim in answered}
     assert "Y-12" not in {claim.name for claim in answered}, "it needs speeds"
     assert claims_answered(find_experiments("you2020")) == claims_of("you2020")
-    _, verdicts, *tables = experiments_sections(find_experiments("you2020.table2"), evidence)
+    _, verdicts, *tables = experiments_sections(
+        find_experiments("you2020.table2"), evidence, Path("my own")
+    )
     assert (verdicts.name, [part.name for part in tables]) == ("verdicts", ["you2020.table2"])
-    assert "`repro claims`, with the same `--scale` and `--results`, stores them" in verdicts.text
+    with_folder = "--scale smoke --results 'my own'`"
+    assert f"`repro claims {with_folder} stores them" in verdicts.text
+    assert f"Still to run, with `repro run you2020.table2 {with_folder}: " in tables[0].text
     assert all(f"| {claim.name} | " in verdicts.text for claim in answered)
     assert "| undecided" in verdicts.text and "| not run | " in verdicts.text
 

@@ -65,7 +65,8 @@ def test_a_wrong_variant_is_refused_and_its_site_named(translator, name, site, m
     )
     with pytest.raises(
         InputError,
-        match=meaning + "depends on what is not there yet. Fix: see what `repro check` says",
+        match=f"{meaning}depends on tokens that it is not given in a step. "
+        f"Fix: see what is wrong with repro check {name}, and train",
     ):
         check_search(wrong, sources, found, search, "run")
 

@@ -90,13 +90,18 @@ def test_a_function_of_a_file_is_a_variant_everywhere(file, tmp_path, monkeypatc
     assert windows("my.py:alibi") == [7, 7]
 
 
-def test_a_mistake_in_the_name_has_a_line():
-    with pytest.raises(InputError, match=r"my\.py: has no function 'alibo'\. Fix: .* 'alibi'\?"):
+def test_a_mistake_in_the_name_has_a_line(file):
+    with pytest.raises(
+        InputError, match=r"my\.py: has no function 'alibo'\. .*: alibi, leaky, build$"
+    ):
         windows("my.py:alibo")
     with pytest.raises(InputError, match="my.py:alibi has no option 'windw'.* mean 'window'"):
         windows("my.py:alibi(windw=3)")
     with pytest.raises(InputError, match=r"my\.py:alibi\(window\): wants int, found 'a'"):
         windows("my.py:alibi(window='a')")
+    file.write_text(ALIBI.replace("build = alibi", ""))
+    with pytest.raises(InputError, match=r"has no function build\. .*as in my\.py:alibi$"):
+        windows("my.py")
 
 
 def test_an_installed_package_adds_a_variant_by_an_entry_point(tmp_path, monkeypatch, capsys):
@@ -142,6 +147,13 @@ def test_check_says_in_words_what_is_wrong(capsys):
         "shrink or grow alike: blocked keys are in the normaliser"
     ) in page
     assert "not padded beside a longer one, gives something else" in page
+
+
+def test_check_takes_one_variant(capsys):
+    spec = "none; last: dot-product(heads=1)"
+    assert (
+        "is of several layers. Fix: check the variant of each" in refused(capsys, "check", spec)[1]
+    )
 
 
 def test_settings_are_listed_with_what_they_do_and_their_defaults(capsys):

@@ -107,7 +107,8 @@ def test_a_margin_cannot_move_after_its_result(tmp_path, evidence):
         InputError, match="T-01: its test was changed after its result at smoke was known"
     ) as error:
         update_verdicts(tmp_path, "smoke", [moved], evidence)
-    assert "repro claims --scale smoke --discard T-01" in str(error.value)
+    command = f"repro claims --scale smoke --results {tmp_path} --discard T-01"
+    assert command in str(error.value)
     assert load_verdicts(tmp_path, "smoke")["T-01"]["status"] == before[0].status
     assert (
         update_verdicts(tmp_path, "smoke", [moved], evidence, discard=["T-01"])[0].status

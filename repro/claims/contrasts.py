@@ -14,7 +14,7 @@ from repro.claims.endpoints import BLEU, Endpoint
 from repro.claims.finding import NotMeasured, Record
 from repro.claims.settings import Setting
 from repro.records.report import label_of
-from repro.statistics.intervals import Estimate, estimate
+from repro.statistics.intervals import Estimate, Undefined, estimate
 from repro.statistics.noise import SeedNoise, influences_on, variance_between_systems
 from repro.statistics.power import Errors
 from repro.statistics.resampling import NUM_SAMPLES, scores_of_resamples
@@ -248,15 +248,12 @@ class Contrasts(CheckedRecords):
                 weights, `(num_bins,)`: a slope, or last minus first.
 
         Raises:
-            NotMeasured: a setting has no scores, or the test set is too small for two bins.
+            NotMeasured: a setting has no scores.
+            Undefined: the test set is too small for two bins.
         """
         bins = self.bins(terms[0][1], column, edges)
         if len(bins) < 2:
-            raise NotMeasured(
-                f"a trend at {self.scale}",
-                f"there are no two bins of {MIN_SENTENCES} sentences",
-                "use a larger test set",
-            )
+            raise Undefined(f"the test set is too small for two bins of {MIN_SENTENCES} sentences")
         weights = weigh(
             np.array([mean for _, mean, _ in bins]),
             np.array([len(inside) for _, _, inside in bins]),

@@ -19,7 +19,7 @@ from repro.errors import GET_PROJECT, DamagedFileError, InputError, shortened
 from repro.files import check_plain, check_writable
 from repro.presets import SCALES, resolve
 from repro.runs.run import Run
-from repro.scales import load_scale
+from repro.scales import DEFAULT_RESULTS, load_scale
 
 
 class _WholeNumber(click.types.IntParamType):
@@ -62,7 +62,7 @@ SPLIT = click.option(
 RESULTS = click.option(
     "--results",
     type=click.Path(file_okay=False, path_type=Path),
-    default=Path("results"),
+    default=DEFAULT_RESULTS,
     show_default=True,
     help="Folder of records.",
 )
@@ -171,7 +171,7 @@ def check_results(folder: Path) -> None:
     """
     if not folder.is_dir():
         yours = "name the folder that `repro run` made"
-        fix = f"{yours}, or {GET_PROJECT}" if folder == Path("results") else yours
+        fix = f"{yours}, or {GET_PROJECT}" if folder == DEFAULT_RESULTS else yours
         raise InputError(str(folder), "is no folder of results", fix)
 
 

@@ -65,6 +65,8 @@ def check(variant: str) -> None:
     from repro.core.contract import broken_promises
     from repro.core.contract_cases import is_defined, refusing_sites, specs_of
 
+    if ";" in variant:
+        raise InputError(variant, "is of several layers", "check the variant of each by itself")
     refused = refusing_sites(variant)
     specs = [variant] if "(" in variant else specs_of(variant)
     faults = 0

@@ -1,6 +1,5 @@
 """Commands on what the papers say: papers, claims."""
 
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from repro.cli.options import (
 from repro.errors import InputError, MachineError
 from repro.files import check_writable
 from repro.records.schema import kind_of
+from repro.scales import command_options
 
 if TYPE_CHECKING:
     from repro.papers import Experiment, Paper
@@ -160,8 +160,8 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
                 for claim, verdict in zip(judged, verdicts, strict=True)
             ]
         )
-    options = [f"--split {name}" for name in splits if name != TEST]
-    options += [f"--results {shlex.quote(str(results))}"] if results != Path("results") else []
+    options = "".join(f" --split {name}" for name in splits if name != TEST)
+    options = f"{command_options(scale, results)}{options}"
     for claim, verdict in zip(judged, verdicts, strict=True):
         click.echo(f"{claim.name}  {verdict.status:<17} {claim.statement}")
         for line in (

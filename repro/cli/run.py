@@ -161,7 +161,9 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, name, dry_run)
         click.echo("stopped; the same command goes on where the runs were", err=True)
         sys.exit(stopped.exit_code)
     with damage_named(results):
-        parts = _experiment_tables(experiments, systems, seeds, splits, Evidence(scale, stored()))
+        parts = _experiment_tables(
+            experiments, systems, seeds, splits, Evidence(scale, stored()), results
+        )
         for path in (
             reversed(write_report(parts, f"repro: {' '.join(names)} at {scale}", out))
             if parts
@@ -326,12 +328,13 @@ def _experiment_tables(
     seeds: int,
     splits: Sequence[str],
     evidence: "Evidence",
+    results: Path,
 ) -> "list[Section]":
     """Return the tables that `repro run` writes: experiments, then scores by test set."""
     from repro.papers.report import Section, experiments_sections
     from repro.records.report import render
 
-    parts = experiments_sections(experiments, evidence) if experiments else []
+    parts = experiments_sections(experiments, evidence, results) if experiments else []
     for split in dict.fromkeys(("test", *splits)):
         scored = [
             record

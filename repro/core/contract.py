@@ -92,6 +92,11 @@ def make(
     return Case(weights, query, key, blocked, positions)
 
 
+def tokens(length: int) -> str:
+    """Return a length in words."""
+    return f"{length} token{'s' * (length != 1)}"
+
+
 def words_of(length: int) -> Tensor:
     """Return the word that each token is a piece of; the two sentences are cut differently."""
     i = torch.arange(length)
@@ -129,7 +134,7 @@ def check_nothing_later_counts(spec: str, length: int) -> None:
     output = layer(text, layer.project(text), causal_mask(at, length), Positions(at))
     moved = (output[:-1] - output[-1]).abs().amax(-1)  # (changed token, position)
     early = (moved > ROUNDING) & (at < at[:, None])
-    where = f"{spec} at decoder_self, {length} tokens"
+    where = f"{spec} at decoder_self, {tokens(length)}"
     if pairs := early.nonzero().tolist():
         # the only key of the first position has all of its weight, which tells nothing
         changed, at_query = next((pair for pair in pairs if pair[1] > 0), pairs[0])
@@ -199,7 +204,7 @@ def check_step_by_step(spec: str, site: str) -> None:
     for length in lengths:
         whole = read(0, length, layer.start(encoded))[0]
         what = (
-            f"{spec} at {site}, {length} tokens: read one at a time through the cache, not all at "
+            f"{spec} at {site}, {tokens(length)}: read one at a time through the cache, not all at "
             "once, it gives something else"
         )
         check_same(torch.cat(steps[:length], dim=1), whole, what)
@@ -218,7 +223,7 @@ def check_rows_on_their_own(spec: str, site: str, length: int) -> None:
             query=case.query[:, i : i + 1], blocked=blocked[:, :, i : i + 1], positions=positions
         )
         rows.append(one.weigh().expand(BATCH, -1, -1, -1))
-    what = f"{spec} at {site}, {length} tokens: a row of weights depends on the other queries"
+    what = f"{spec} at {site}, {tokens(length)}: a row of weights depends on the other queries"
     check_same(torch.cat(rows, dim=2).transpose(1, 2), together.transpose(1, 2), what)
 
 
@@ -231,7 +236,7 @@ def check_padding_and_batch(spec: str, site: str, length: int) -> None:
     words = None if positions.words is None else positions.words.flip(0)
     arguments = (blocked.expand(BATCH, 1, -1, -1).flip(0), positions._replace(words=words))
     flipped = layer(query.flip(0), layer.project(key.flip(0)), *arguments).flip(0)
-    where = f"{spec} at {site}, {length} tokens"
+    where = f"{spec} at {site}, {tokens(length)}"
     check_same(flipped, whole, f"{where}: the order of the sentences in a batch counts")
     real = int((~blocked[1, 0, -1]).sum())
     rows = slice(None) if site == "cross" else slice(real)  # a padded position asks nothing
@@ -253,7 +258,7 @@ def check_padding_and_batch(spec: str, site: str, length: int) -> None:
 @torch.no_grad()
 def check_weights(spec: str, site: str, length: int) -> None:
     """Check shape, sign, blocked keys and sums of the weights."""
-    case, where = make(spec, site, length), f"{spec} at {site}, {length} tokens"
+    case, where = make(spec, site, length), f"{spec} at {site}, {tokens(length)}"
     result, weights = case.weigh(), case.weights
     wanted = (weights.num_heads, length, case.key.shape[1])
     shape = tuple(result.shape)

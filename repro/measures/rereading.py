@@ -6,11 +6,13 @@ Its scores then belong to neither. Contract tests check this for a variant alone
 for the scored model.
 """
 
+import shlex
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
+from repro.core.attention.spec import parse_layers
 from repro.core.batches import mark_source, pad
 from repro.core.decoding import NEVER_GENERATED, Hypothesis, SearchConfig, Translator
 from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID
@@ -62,13 +64,15 @@ def check_search(
     ):
         factor = float(search.rank(torch.ones(()), len(ids) + 1))
         if not abs(log_prob * factor - score) <= TOLERANCE * max(1.0, abs(score)):
+            site = _site_that_differs(model, source, ids)
             what = (
                 f"the model scores its own translation {log_prob:.1f} when read at once and "
-                f"{score / factor:.1f} "
-                f"step by step: the variant at {_site_that_differs(model, source, ids)} depends on "
-                "what is not there yet"
+                f"{score / factor:.1f} step by step: the variant at {site} depends on tokens that "
+                "it is not given in a step"
             )
-            fix = "see what `repro check` says of the variant, and train the run again"
+            layers = parse_layers(getattr(model.config, site), len(model.decoder))
+            checks = [f"repro check {shlex.quote(name)}" for name in {*layers} - {"none"}]
+            fix = f"see what is wrong with {', '.join(sorted(checks))}, and train the run again"
             raise InputError(where, what, fix)
 
 

@@ -30,7 +30,7 @@ from repro.papers.verdicts import (
     verdict_on,
 )
 from repro.records.costs import TRAINING_COSTS, costs_note, training_costs
-from repro.scales import SCALES, option_of
+from repro.scales import DEFAULT_RESULTS, SCALES, command_options
 
 GENERATED_SCALE = "smoke"  # the scale whose corpus is not real text
 SMOKE_NOTE = "The corpus is generated: what holds on it need not hold on text."
@@ -55,7 +55,8 @@ def report_sections(
         found.append(Section(f"## {paper.title}\n\n<{paper.url}>", {}, paper.name))
         found += effects_sections(paper, shown)
         found += [
-            experiment_section(paper, experiment, evidence) for experiment in paper.experiments
+            experiment_section(paper, experiment, evidence, folder)
+            for experiment in paper.experiments
         ]
         differs = f"### Deviations: what differs from the paper\n\n{deviations_table(paper)}"
         found.append(Section(differs, {}, f"{paper.name}.deviations"))
@@ -102,12 +103,15 @@ def effects_sections(
     return [Section(text, figure, drawn), Section(listed, {}, numbers)]
 
 
-def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
+def experiment_section(
+    paper: Paper, experiment: Experiment, evidence: Evidence, folder: Path = DEFAULT_RESULTS
+) -> Section:
     """Return the tables and figures of an experiment, and the numbers of the paper's text.
 
-    An experiment without data has the reason instead.
+    An experiment without data has the reason instead. The command that runs what is missing names
+    the folder.
     """
-    section = _rendered_experiment(paper, experiment, evidence)
+    section = _rendered_experiment(paper, experiment, evidence, folder)
     said = [cell for place in experiment.said for cell in printed_numbers(paper.name, place)]
     return (
         section._replace(text=f"{section.text}\n\nIn the paper's text:\n\n{printed_table(said)}")
@@ -116,7 +120,9 @@ def experiment_section(paper: Paper, experiment: Experiment, evidence: Evidence)
     )
 
 
-def _rendered_experiment(paper: Paper, experiment: Experiment, evidence: Evidence) -> Section:
+def _rendered_experiment(
+    paper: Paper, experiment: Experiment, evidence: Evidence, folder: Path
+) -> Section:
     """Return an experiment's section of the report, or why it is empty."""
     name = f"{paper.name}.{experiment.name}"
     title = f"### {experiment.place}: {experiment.title}\n\n`{name}`\n\n"
@@ -136,7 +142,7 @@ def _rendered_experiment(paper: Paper, experiment: Experiment, evidence: Evidenc
         rest = ["what needs a part of the corpus, of which only the corpus tells the size"]
     if rest:
         text += (
-            f"\n\nStill to run, with `repro run {name} --scale {option_of(evidence.scale)}`: "
+            f"\n\nStill to run, with `repro run {name} {command_options(evidence.scale, folder)}`: "
             f"{'; '.join(rest)}."
         )
     return Section(title + text + drawn, figures, name)
@@ -151,7 +157,7 @@ def _figures_of(experiment: Experiment, evidence: Evidence) -> tuple[str, dict[s
 
 
 def experiments_sections(
-    chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence
+    chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence, folder: Path = DEFAULT_RESULTS
 ) -> list[Section]:
     """Return the report of some experiments in sections; the first says how to read it.
 
@@ -161,21 +167,23 @@ def experiments_sections(
     parts = [
         part for part in (heading, _how_to_read(evidence.scale), inexact_note(evidence)) if part
     ]
-    answers = [answers_section(chosen, evidence)] if claims_answered(chosen) else []
+    answers = [answers_section(chosen, evidence, folder)] if claims_answered(chosen) else []
     return [
         Section("\n\n".join(parts), {}, "top"),
         *answers,
-        *(experiment_section(paper, experiment, evidence) for paper, experiment in chosen),
+        *(experiment_section(paper, experiment, evidence, folder) for paper, experiment in chosen),
     ]
 
 
-def answers_section(chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence) -> Section:
+def answers_section(
+    chosen: Sequence[tuple[Paper, Experiment]], evidence: Evidence, folder: Path
+) -> Section:
     """Return verdicts on the claims that need no more than these experiments; none is stored."""
     claims = claims_answered(chosen)
     verdicts = [as_verdict(verdict) for verdict in judge(claims, evidence).values()]
     counts = ", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items())
     return Section(
-        f"## Verdicts\n\n{counts}. `repro claims`, with the same `--scale` and `--results`, stores "
+        f"## Verdicts\n\n{counts}. `repro claims {command_options(evidence.scale, folder)}` stores "
         f"them.\n\n{verdict_table(claims, verdicts)}",
         {},
         "verdicts",
@@ -256,8 +264,8 @@ def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list
         for part in (
             f"# What {about} claim, at {scale}",
             _how_to_read(scale),
-            f"Of {len(claims)} claims: {summary}. `repro claims --scale {option_of(scale)}` has "
-            "stored these verdicts; run it again after new runs.",
+            f"Of {len(claims)} claims: {summary}. `repro claims {command_options(scale, folder)}` "
+            "has stored these verdicts; run it again after new runs.",
             inexact_note(evidence),
             verdict_table(claims, verdicts),
         )

@@ -9,7 +9,7 @@ from repro.claims.verdict_fields import StoredVerdict
 from repro.markdown import table
 from repro.papers.verdicts import NO_DATA, experiments_of, verdict_on
 from repro.records.stored import place_of
-from repro.scales import option_of
+from repro.scales import command_options
 
 
 def verdict_table(claims: Iterable[Claim], verdicts: Iterable[Verdict]) -> str:
@@ -36,11 +36,12 @@ def evidence_lines(claims: Iterable[Claim], verdicts: dict[str, dict[str, Stored
         lines = [f"{claim.name} {claim.statement} (reported: {claim.reported})"]
         for scale, of_scale in verdicts.items():
             verdict = verdict_on(claim, of_scale)
+            commands = deciding_commands(claim, scale, verdict, command_options(scale))
             lines += [
                 f"     {scale}: {verdict.said}: {verdict.reason}",
                 *(f"         {line}" for line in verdict.evidence),
                 *(f"         {note}" for note in verdict.notes),
-                *(f"         {line}" for line in deciding_commands(claim, scale, verdict)),
+                *(f"         {line}" for line in commands),
             ]
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
@@ -58,21 +59,19 @@ def record_lines(claim: Claim, evidence: Evidence) -> list[str]:
     ]
 
 
-def deciding_commands(
-    claim: Claim, scale: str, verdict: Verdict, options: Iterable[str] = ()
-) -> list[str]:
+def deciding_commands(claim: Claim, scale: str, verdict: Verdict, options: str) -> list[str]:
     """Return the command that makes what a paper's claim lacks: its records, or planned seeds.
 
     There is none if nothing is missing, or no experiment makes it.
 
     Args:
         claim, scale, verdict: what was judged, and where.
-        options: further ones of the command, such as `--results mine`.
+        options: of the command, see `command_options`.
     """
     experiments = experiments_of(claim)
     if not experiments or (claim.scales is not None and scale not in claim.scales):
         return []
-    command = " ".join(["repro run", *experiments, "--scale", option_of(scale), *options])
+    command = " ".join(["repro run", *experiments, options])
     if verdict.status == NO_DATA:
         return [f"run it: {command}"]
     few = verdict.seeds[0] if verdict.seeds else verdict.planned

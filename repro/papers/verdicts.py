@@ -37,7 +37,7 @@ from repro.records.sentences import cannot_read
 from repro.records.stored import VERDICTS, plain_name
 from repro.runs.locks import locked
 from repro.runs.provenance_fields import now
-from repro.scales import SCALES, add_scale, is_own, option_of
+from repro.scales import SCALES, add_scale, command_options, is_own
 
 FORMAT = 2
 NO_DATA: Status = "not run"
@@ -204,7 +204,7 @@ def _update(
             raise InputError(
                 claim.name,
                 what,
-                f"restore the test, or give the result up: {_discarding(scale, claim.name)}",
+                f"restore the test, or {_give_up(claim.name, scale, folder)}",
             )
     found = judge(claims, evidence)
     for name, verdict in found.items():
@@ -216,7 +216,7 @@ def _update(
             raise InputError(
                 name,
                 what,
-                f"restore its records, or give the result up: {_discarding(scale, name)}",
+                f"restore its records, or {_give_up(name, scale, folder)}",
             )
     head = {"format": FORMAT, "scale": scale} | ({} if split == TEST else {"split": split})
     head |= {"configuration": asdict(SCALES[scale])} if is_own(scale) else {}
@@ -240,8 +240,8 @@ def _update(
     return [as_verdict(verdict) for verdict in found.values()]
 
 
-def _discarding(scale: str, claim: str) -> str:
-    return f"repro claims --scale {option_of(scale)} --discard {claim}"
+def _give_up(claim: str, scale: str, folder: Path) -> str:
+    return f"give the result up: repro claims {command_options(scale, folder)} --discard {claim}"
 
 
 def _first_look(before: StoredVerdict) -> list[int]:

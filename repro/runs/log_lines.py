@@ -38,7 +38,7 @@ def describe(line: dict[str, Any], updates: int) -> str:
     parts = [f"update {update:,} of {updates:,}", f"loss {line['loss']:.3f}"]
     if "dev_nll" in line:
         parts.append(f"dev perplexity {math.exp(min(line['dev_nll'], 50)):.2f}")
-    left = line["seconds"] / update * (updates - update) / 60
-    return ", ".join(
-        [*parts, f"{line['tokens_per_second']:,} tokens/s", f"{left:.0f} minutes left at most"]
-    )
+    parts.append(f"{line['tokens_per_second']:,} tokens/s")
+    if left := math.ceil(line["seconds"] / update * (updates - update) / 60):
+        parts.append(f"{left} minute{'s' * (left > 1)} left at most")
+    return ", ".join(parts)

@@ -96,7 +96,11 @@ def own_function(name: str) -> Callable[..., Any]:
     found = getattr(module, function, None)
     if callable(found):
         return found
-    functions = [key for key, value in vars(module).items() if inspect.isfunction(value)]
+    functions = [
+        key
+        for key, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__
+    ]
     what = f"has no function '{function}'" if function else "is named without a function"
     raise InputError(name.partition(":")[0], what, did_you_mean(function, functions))
 

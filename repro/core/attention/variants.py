@@ -50,6 +50,8 @@ def imported(name: str) -> types.ModuleType:
         raise InputError(where, what, "correct that line") from error
     if not callable(getattr(found, "build", None)):
         fix = "write build(stack): it returns a list with an AttentionWeights a layer"
+        if module.endswith(".py"):
+            fix += f"; or name the one that does, as in {module}:alibi"
         raise InputError(module, "has no function build", fix)
     return found
 
