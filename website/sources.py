@@ -3,11 +3,10 @@
 The folder of sources is laid out as the repository, so that links in pages hold.
 """
 
+import json
 import re
 import shutil
 from pathlib import Path
-
-import nbformat
 
 from repro.papers.front import short_answer
 from website.citation import citation
@@ -76,20 +75,23 @@ def write_notebook(path: Path, target: Path) -> None:
     A widget without a kernel is replaced by the still picture saved beside it. The words below a
     figure become its text alternative, which the generator takes from the cell, not the output.
     """
-    notebook = nbformat.read(path, as_version=4)
-    notebook.metadata.pop("widgets", None)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [o for o in cell.outputs if WIDGET not in o.get("data", {})]
-            images = [image for o in cell.outputs for image in o.get("metadata", {}).values()]
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook["metadata"].pop("widgets", None)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            outputs = [o for o in cell["outputs"] if WIDGET not in o.get("data", {})]
+            images = [image for o in outputs for image in o.get("metadata", {}).values()]
             words = [image["alt"] for image in images if "alt" in image]
             if words:
-                cell.metadata["mystnb"] = {"image": {"alt": " ".join(words)}}
-            cell.outputs = [
-                o for o in cell.outputs if o.get("data", {}).get("text/plain") not in words
-            ]
+                cell["metadata"]["mystnb"] = {"image": {"alt": " ".join(words)}}
+            cell["outputs"] = [o for o in outputs if _plain_text(o) not in words]
     target.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, target)
+    target.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def _plain_text(output: dict) -> str:
+    """Return what an output is in plain text, which a notebook keeps whole or in lines."""
+    return "".join(output.get("data", {}).get("text/plain", ""))
 
 
 def forest_plots(claims: str) -> str:
