@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from repro import InputError, SearchConfig, gallery, load_translator
+from repro import InputError, MachineError, SearchConfig, gallery, load_translator
 
 SENTENCE = "Two young girls are playing with a small dog on the beach."
 CAPTIONS = "multi30k-base"
@@ -63,64 +63,60 @@ def measure() -> list[dict]:
         "whole gallery": [CAPTIONS, *set(gallery.names()) - {CAPTIONS}],
     }
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
+    with _browser(path) as browser, tempfile.TemporaryDirectory() as folder:
         for name, models in pages.items():
             file = Path(folder) / "page.html"
             names = (f"gallery/{each}" for each in models)
             command = [sys.executable, "-m", "repro", "page", *names, "--out", str(file)]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            visits = [_visit(path, file.as_uri()) for _ in range(VISITS)]
+            visits = [_visit(browser, file.as_uri()) for _ in range(VISITS)]
             found = {key: round(median(visit[key] for visit in visits), 1) for key in visits[0]}
             size = {"name": name, "megabytes": round(file.stat().st_size / 1e6, 2)}
             rows.append(size | {"greedy_ms": _greedy_ms(), "visits": VISITS} | found)
     return rows
 
 
-def _visit(chromium: str, address: str) -> dict[str, float]:
-    """Open the page once, wait until all heads are measured, and switch one off."""
-    with _tab(chromium) as tab:
-        tab.ask("Page.enable")
-        tab.ask("Page.addScriptToEvaluateOnNewDocument", source=WATCH_TASKS)
-        tab.ask("Page.navigate", url=address)
-        found = {"first_ms": tab.evaluate(FIRST)}
-        tab.evaluate(MEASURED)
-        return found | {"switch_ms": tab.evaluate(SWITCH), "longest_ms": tab.evaluate("longest")}
+class _Browser:
+    """Chromium, asked by the protocol of its developer tools.
 
-
-class _Tab:
-    """A tab of Chromium, asked by the protocol of its developer tools.
-
-    Playwright always has the browser keep what it loads, for which the page of 16 MB is decoded a
+    Playwright always has the browser keep what it loads, for which the page of 15 MB is decoded a
     second time, in one task that no visitor waits for.
     """
 
     def __init__(self, questions: int, answers: int) -> None:
         self._questions, self._answers = os.fdopen(questions, "wb"), os.fdopen(answers, "rb")
-        self._count, self._session, self._rest = 0, {}, b""
-        target = self.ask("Target.createTarget", url="about:blank")
-        attached = self.ask("Target.attachToTarget", flatten=True, **target)
-        self._session = attached  # {"sessionId": ...}
+        self._count, self._rest = 0, b""
 
-    def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+    def ask(self, method: str, tab: str = "", **parameters: Any) -> dict[str, Any]:
+        """Return the answer of the browser, or of one of its tabs."""
         self._count += 1
-        question = {"id": self._count, "method": method, "params": parameters} | self._session
+        to = {"sessionId": tab} if tab else {}
+        question = {"id": self._count, "method": method, "params": parameters} | to
         self._questions.write(json.dumps(question).encode() + b"\0")
         self._questions.flush()
         return next(each for each in self._messages() if each.get("id") == self._count)["result"]
 
-    def evaluate(self, expression: str) -> float:
+    def evaluate(self, expression: str, tab: str) -> float:
         """Return a number of the page, or what it promises."""
-        options = {"awaitPromise": True, "returnByValue": True}
-        return self.ask("Runtime.evaluate", expression=expression, **options)["result"]["value"]
+        options = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+        return self.ask("Runtime.evaluate", tab, **options)["result"]["value"]
+
+    @contextmanager
+    def tab(self) -> Iterator[str]:
+        """Open a tab, and close it at the end."""
+        target = self.ask("Target.createTarget", url="about:blank")
+        yield self.ask("Target.attachToTarget", flatten=True, **target)["sessionId"]
+        self.ask("Target.closeTarget", **target)
 
     def _messages(self) -> Iterator[dict[str, Any]]:
-        while True:
-            *messages, self._rest = (self._rest + self._answers.read1()).split(b"\0")
+        while read := self._answers.read1():
+            *messages, self._rest = (self._rest + read).split(b"\0")
             yield from map(json.loads, messages)
+        raise MachineError("web-page", "Chromium stopped", "start it by hand to see why")
 
 
 @contextmanager
-def _tab(chromium: str) -> Iterator[_Tab]:
+def _browser(chromium: str) -> Iterator[_Browser]:
     """Start Chromium with an empty profile, and stop it at the end."""
     its_questions, questions = os.pipe()
     answers, its_answers = os.pipe()
@@ -136,10 +132,22 @@ def _tab(chromium: str) -> Iterator[_Tab]:
         os.close(its_questions)
         os.close(its_answers)
         try:
-            yield _Tab(questions, answers)
+            yield _Browser(questions, answers)
         finally:
             process.kill()
             process.wait()
+
+
+def _visit(browser: _Browser, address: str) -> dict[str, float]:
+    """Open the page once, wait until all heads are measured, and switch one off."""
+    with browser.tab() as tab:
+        browser.ask("Page.enable", tab)
+        browser.ask("Page.addScriptToEvaluateOnNewDocument", tab, source=WATCH_TASKS)
+        browser.ask("Page.navigate", tab, url=address)
+        found = {"first_ms": browser.evaluate(FIRST, tab)}
+        browser.evaluate(MEASURED, tab)
+        found["switch_ms"] = browser.evaluate(SWITCH, tab)
+        return found | {"longest_ms": browser.evaluate("longest", tab)}
 
 
 def _greedy_ms() -> float:
