@@ -9,7 +9,7 @@ sys.path.insert(0, str(ROOT))
 project = "repro"
 author = "The repro authors"
 html_title = "repro"
-extensions = ["myst_nb", "website.mathml"]
+extensions = ["myst_nb", "website.mathml", "website.pictures"]
 
 # Pages show what is saved in the notebooks; nothing runs.
 nb_execution_mode = "off"
