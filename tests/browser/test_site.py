@@ -1,5 +1,7 @@
 """The site, built once: readable for everybody, on a phone and in the dark, without a network."""
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from website import __main__ as website
 pytestmark = pytest.mark.browser
 
 HERE = ("file:", "data:", "blob:")
+TABS = min(4, os.cpu_count() or 1)  # each has a process of its own
 SLOW = 600_000  # milliseconds; nothing takes so long, but a busy machine is no reason to fail
 
 # One of each kind; the translators are pages of their own, with tests of their own.
@@ -36,48 +39,103 @@ def site():
 # What a second theme and a small screen can change; axe leaves targets out by itself.
 COLOURS = ("color-contrast", "link-in-text-block")
 ON_A_PHONE = (*COLOURS, "target-size", "scrollable-region-focusable")
+START = """options => {
+    const begun = new Promise((begin) => setTimeout(begin));  // when this call has returned
+    window.found = begun.then(() => axe.run(document, options));
+}"""
 
 
-def barriers(page, *rules: str) -> list[tuple[str, str]]:
-    """Return what is in somebody's way: the rule and the first place; without rules, by all."""
+class Tab:
+    """A tab of the browser, and what is in somebody's way on the page that it shows."""
+
+    def __init__(self, browser) -> None:
+        self.page, self.asked, self.found = browser.new_page(), [], []
+        self.page.route("**/translator.html", lambda route: route.fulfill(body="", status=200))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("pageerror", lambda error: self.asked.append(str(error)))
+
+    def show(self, path: Path) -> None:
+        """Open a page as on a desk, in the light."""
+        self.asked.clear()
+        self.page.set_viewport_size({"width": 1280, "height": 720})
+        self.page.emulate_media(color_scheme="light")
+        self.page.goto(f"file://{path}", timeout=SLOW)
+        self.page.evaluate(f"{Axe().axe_script}; null")
+        self.found = []
+
+
+def note_barriers(tabs: Iterable[Tab], *rules: str) -> None:
+    """Look in all tabs at once for the rule and the first place of barriers; no rules: by all."""
     only = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
     options = {"iframes": False, "resultTypes": ["violations"], "preload": False} | only
-    found = Axe().run(page, options=options).response["violations"]
-    return [(each["id"], each["nodes"][0]["html"]) for each in found]
+    for tab in tabs:
+        tab.page.evaluate(START, options)
+    for tab in tabs:
+        violations = tab.page.evaluate("window.found.then((found) => found.violations)")
+        tab.found += [(each["id"], each["nodes"][0]["html"]) for each in violations]
 
 
 def every_page(site: Path) -> list[str]:
-    """Return the names of all pages but the translators."""
-    paths = [path.relative_to(site) for path in sorted(site.rglob("*.html"))]
-    return [
-        str(path.with_suffix(""))
-        for path in paths
-        if path.parts[0] != "_static" and path.name not in website.TRANSLATORS
-    ]
+    """Return the names of all pages but the translators, the small ones first: those that are
+    checked at once are about as large."""
+    paths = [path for path in site.rglob("*.html") if path.name not in website.TRANSLATORS]
+    paths.sort(key=lambda path: path.stat().st_size)
+    names = [path.relative_to(site).with_suffix("") for path in paths]
+    return [str(name) for name in names if name.parts[0] != "_static"]
+
+
+def barriers(site: Path, names: list[str], browser) -> dict[str, list[tuple[str, str]]]:
+    """Return what is wrong with pages, by name; those where nothing is are left out."""
+    wrong, all_tabs = {}, [Tab(browser) for _ in range(TABS)]
+    wait = all_tabs[0].page.wait_for_timeout
+    for start in range(0, len(names), TABS):
+        tabs = dict(zip(names[start:], all_tabs, strict=False))
+        for name, tab in tabs.items():
+            tab.show(site / f"{name}.html")
+        note_barriers(tabs.values())
+        for tab in tabs.values():
+            tab.page.emulate_media(color_scheme="dark")
+        wait(300)  # colours change slowly
+        note_barriers(tabs.values(), *COLOURS)
+        for tab in tabs.values():
+            tab.page.set_viewport_size({"width": 390, "height": 844})
+        wait(500)  # the theme lets boxes be reached a little after they scroll
+        note_barriers(tabs.values(), *ON_A_PHONE)
+        for name, tab in tabs.items():
+            width = tab.page.evaluate("document.documentElement.scrollWidth")
+            tab.found += [("wider than a phone", f"{width} pixels")] * (width > 390)
+            asked = [each for each in tab.asked if not each.startswith(HERE)]
+            tab.found += [("asked or failed", each) for each in asked]
+            print(f"{name}: {tab.found or 'no barrier'}", flush=True)
+            if tab.found:
+                wrong[name] = tab.found
+    for tab in all_tabs:
+        tab.page.close()
+    return wrong
 
 
 def test_pages_have_no_barrier_fit_a_phone_and_ask_no_other_machine(site, browser, request):
-    wrong, page, asked = {}, browser.new_page(), []
-    page.route("**/translator.html", lambda route: route.fulfill(body="", status=200))
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("pageerror", lambda error: asked.append(str(error)))
-    for name in every_page(site) if request.config.getoption("every_page", False) else PAGES:
-        asked.clear()
-        page.set_viewport_size({"width": 1280, "height": 720})
-        page.emulate_media(color_scheme="light")
-        page.goto(f"file://{site / name}.html", timeout=SLOW)
-        found = barriers(page)
-        page.emulate_media(color_scheme="dark")
-        page.wait_for_timeout(300)  # colours change slowly
-        found += barriers(page, *COLOURS)
-        page.set_viewport_size({"width": 390, "height": 844})
-        page.wait_for_timeout(500)  # the theme lets boxes be reached a little after they scroll
-        found += barriers(page, *ON_A_PHONE)
-        width = page.evaluate("document.documentElement.scrollWidth")
-        found += [("wider than a phone", f"{width} pixels")] * (width > 390)
-        found += [("asked or failed", each) for each in asked if not each.startswith(HERE)]
-        print(f"{name}: {found or 'no barrier'}", flush=True)
-        if found:
-            wrong[name] = found
-    page.close()
+    names = every_page(site) if request.config.getoption("every_page", False) else list(PAGES)
+    wrong = barriers(site, names, browser)
+    print(f"{len(names)} pages, {len(wrong)} with barriers")
     assert not wrong
+
+
+def test_barriers_are_found_in_either_theme_and_on_a_phone(tmp_path, browser):
+    page = """<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">
+        <title>a page</title><style>{}</style><main><h1>A page</h1><p>with words</p></main>"""
+    styles = {
+        "light": "p { color: #bbb } @media (prefers-color-scheme: dark) { p { color: #000 } }",
+        "dark": "@media (prefers-color-scheme: dark) { p { color: #bbb } }",
+        "phone": "@media (max-width: 400px) { p { color: #bbb; width: 500px } }",
+        "good": "",
+    }
+    for name, style in styles.items():
+        (tmp_path / f"{name}.html").write_text(page.format(style))
+    found = barriers(tmp_path, list(styles), browser)
+    rules = {name: [rule for rule, _ in each] for name, each in found.items()}
+    assert rules == {
+        "light": ["color-contrast"],
+        "dark": ["color-contrast", "color-contrast"],
+        "phone": ["color-contrast", "wider than a phone"],
+    }
