@@ -89,7 +89,7 @@ def test_another_number_changes_its_sentence_and_no_other(tmp_path, generated):
     del stored["verdicts"]["V-01"]
     path.write_text(json.dumps(stored))
     assert short_answer(tmp_path) == (
-        "4 of the 4 changes below cost less than one point of BLEU, or nothing."
+        "Of the 4 changes below, 4 cost less than one point of BLEU, or nothing."
     )
     lines = front_page(tmp_path)[0].replace(f"({tmp_path.name}/", "(results/").split("\n")
     before = generated[0].split("\n")
@@ -110,7 +110,8 @@ def test_another_number_changes_its_sentence_and_no_other(tmp_path, generated):
 def test_the_short_answer_says_what_cost_most(generated, tmp_path):
     told = short_answer(ROOT / "results")
     falls = re.findall(r"BLEU falls by (\d+\.\d\d)", generated[0])
-    assert told.startswith(f"{5 - sum(float(fall) >= 1 for fall in falls)} of the 5 changes")
+    few = 5 - sum(float(fall) >= 1 for fall in falls)
+    assert told.startswith(f"Of the 5 changes below, {few} cost less than one point of BLEU")
     assert f"What cost most, {max(falls, key=float)} points, was to fix every head" in told
     assert short_answer(tmp_path) == "Nothing has been measured yet."
 

@@ -74,7 +74,7 @@ def short_answer(folder: Path) -> str:
         return "Nothing has been measured yet."
     few = sum(gained > -1 for gained in gains.values())
     worst = min(gains, key=lambda change: gains[change])
-    told = f"{few} of the {len(gains)} changes below cost less than one point of BLEU, or nothing."
+    told = f"Of the {len(gains)} changes below, {few} cost less than one point of BLEU, or nothing."
     if gains[worst] < 0:
         told += f" What cost most, {-gains[worst]:.2f} points, was to {worst}."
     return told

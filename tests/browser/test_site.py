@@ -1,7 +1,11 @@
 """The site, built once: readable for everybody, on a phone and in the dark, without a network."""
 
 import os
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -54,12 +58,12 @@ class Tab:
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.on("pageerror", lambda error: self.asked.append(str(error)))
 
-    def show(self, path: Path) -> None:
+    def show(self, address: str) -> None:
         """Open a page as on a desk, in the light."""
         self.asked.clear()
         self.page.set_viewport_size({"width": 1280, "height": 720})
         self.page.emulate_media(color_scheme="light")
-        self.page.goto(f"file://{path}", timeout=SLOW)
+        self.page.goto(address, timeout=SLOW)
         self.page.evaluate(f"{Axe().axe_script}; null")
         self.found = []
 
@@ -91,7 +95,7 @@ def barriers(site: Path, names: list[str], browser) -> dict[str, list[tuple[str,
     for start in range(0, len(names), TABS):
         tabs = dict(zip(names[start:], all_tabs, strict=False))
         for name, tab in tabs.items():
-            tab.show(site / f"{name}.html")
+            tab.show(f"file://{site / name}.html")
         note_barriers(tabs.values())
         for tab in tabs.values():
             tab.page.emulate_media(color_scheme="dark")
@@ -119,6 +123,31 @@ def test_pages_have_no_barrier_fit_a_phone_and_ask_no_other_machine(site, browse
     wrong = barriers(site, names, browser)
     print(f"{len(names)} pages, {len(wrong)} with barriers")
     assert not wrong
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder, and give its address: a search reads the pages that it finds."""
+    handler = partial(SimpleHTTPRequestHandler, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_the_menu_and_what_a_search_finds_can_be_read(site, browser):
+    tab = Tab(browser)
+    with served(site) as address:
+        tab.show(f"{address}/search.html?q=pruning")
+        tab.page.locator("#search-results a .highlighted").first.wait_for(timeout=SLOW)
+        tab.page.locator(".theme-switch-button:visible").click()
+        for theme in ("light", "dark"):
+            tab.page.emulate_media(color_scheme=theme)
+            tab.page.wait_for_timeout(300)
+            assert tab.page.locator(".dropdown-item.active:visible").count() == 1
+            note_barriers([tab])
+        tab.page.close()
+    assert not tab.found
 
 
 def test_barriers_are_found_in_either_theme_and_on_a_phone(tmp_path, browser):
