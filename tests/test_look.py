@@ -114,6 +114,7 @@ def test_headlines_say_what_the_numbers_say():
         "1 of 2 intervals holds the published number"
     )
     assert headlines.listed(list("abcde")) == "a, b, c and 2 more"
+    assert headlines.listed(["a, seed 1", "b"]) == "a, seed 1; b"
     figure = plots.pruning_curve({"ours": ([8, 2], [30.0, 29.0])}, {"WMT": ([48, 4], [30, 29])})
     assert figure.layout.title.text == "ours: -1.00 BLEU with 25 % of the heads"
 

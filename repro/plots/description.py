@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from repro.plots.headlines import listed
 from repro.plots.style import numbers_of
 
 MOST = 8  # names written out
@@ -64,10 +65,7 @@ def plain_text(escaped: str | None) -> str:
 
 
 def _names(texts: Iterable[str | None]) -> str:
-    found = list(dict.fromkeys(filter(None, map(plain_text, texts))))
-    more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
-    between = "; " if any("," in name for name in found) else ", "
-    return between.join(found[:MOST]) + more
+    return listed(list(dict.fromkeys(filter(None, map(plain_text, texts)))), MOST)
 
 
 def _range(traces: Sequence[dict[str, Any]], which: str, axes: Sequence[dict[str, Any]]) -> str:

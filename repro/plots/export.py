@@ -23,7 +23,7 @@ ENDINGS = ("html", "png", "svg", "pdf")
 # A still of a figure that this package did not draw fails with one of these.
 UNSUPPORTED_FIGURE = (AttributeError, LookupError, TypeError, ValueError)
 CONFIG = {"displaylogo": False}  # the logo of plotly is a link to another machine
-LEGIBLE = 0.7  # of its size, labels of a picture have about 8 pixels
+LEGIBLE = 0.66  # of its size, labels of a picture have about 8 pixels
 # Neither JupyterLab nor nbconvert gives a picture the alternative in its metadata. On a phone it
 # scrolls in its own box. A picture is known by its last bytes.
 _DESCRIBED = """<p>{words}</p><script>{{

@@ -9,10 +9,11 @@ from repro.core.numbering import head_name
 MOST = 3  # systems named
 
 
-def listed(parts: Sequence[str]) -> str:
+def listed(parts: Sequence[str], most: int = MOST) -> str:
     """Return parts in a row; of many only the first."""
-    more = f" and {len(parts) - MOST} more" if len(parts) > MOST else ""
-    return ", ".join(parts[:MOST]) + more
+    more = f" and {len(parts) - most} more" if len(parts) > most else ""
+    between = "; " if any("," in part for part in parts) else ", "
+    return between.join(parts[:most]) + more
 
 
 def lowest_loss(ends: Mapping[str, float]) -> str:

@@ -181,7 +181,7 @@ def test_the_words_of_a_figure_become_its_alternative_and_it_stays_legible(brows
     assert pattern.get_attribute("alt").startswith("Heat map. Panels: <two>.")
     assert not here.page.get_by_text("Heat map.").is_visible()
     width = int(lines.get_attribute("width"))
-    assert lines.bounding_box()["width"] == pytest.approx(0.7 * width, abs=1)
+    assert lines.bounding_box()["width"] == pytest.approx(0.66 * width, abs=1)
     assert here.page.evaluate("document.documentElement.scrollWidth") == SIZES["dark"][0]
     here.page.set_viewport_size({"width": 1366, "height": 900})
     assert lines.bounding_box()["width"] == pytest.approx(width, abs=1)

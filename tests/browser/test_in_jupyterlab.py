@@ -44,6 +44,10 @@ words = [{"text": word, "probability": 1.0, "changed": False} for word in typed]
 joined.words.rows = [{"label": "typed", "words": words}]
 joined
 """,
+    "figure": """
+from repro.plots import curves
+curves({"loss": ([1, 2], [2, 1])}, "updates", "nats")
+""",
 }
 
 
@@ -106,6 +110,12 @@ def test_joiners_are_shown_where_they_join(lab):
         "a⟨U+200D⟩b",
         "क्\u200dष",
     ]
+
+
+def test_the_words_of_a_figure_become_its_alternative(lab):
+    figure, words = cell(lab, "figure"), "Lines with points. Of: loss."
+    until(lab, lambda: figure.get_by_role("img", name=words).count() == 1, "the words")
+    assert not figure.get_by_text(words).is_visible()
 
 
 def test_a_mistake_fades_what_is_shown_until_it_is_fixed(lab):
