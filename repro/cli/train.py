@@ -211,13 +211,13 @@ def train(
     from repro.runs.train import Log
     from repro.runs.train import train as train_run
 
-    if name is not None:
-        rename(Run.create(config), name)
     logs: list[Log] = [LogLines(config)] if no_progress() else []
     if logger:
         from repro.runs.tensorboard import TensorBoardLog
 
-        logs.append(TensorBoardLog(Run.create(config)))
+        logs.append(TensorBoardLog(config))
+    if name is not None:
+        rename(Run.create(config), name)
 
     def log(line: dict[str, Any]) -> None:
         for one in logs:
