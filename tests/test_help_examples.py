@@ -31,13 +31,6 @@ EXAMPLES = {
 # each has tests of its own with stand-ins for what it needs
 COSTLY = {
     "repro run all --scale my.toml --results mine": "every experiment of every paper",
-    "repro claims Y-01 --scale multi30k --split test_2017_flickr": "writes into the results",
-    "repro report --scale multi30k": "draws every figure",
-    "repro report you2020 --figures pictures --format pdf": "draws every figure of a paper",
-    "repro run base hc-sa --seeds 3 model.dropout=0.2": "trains six runs",
-    "repro run hc-sa --name first train.warmup=50": "starts a process",
-    "repro prune base --heads 12 --heads 6 --sites encoder": "trains for every penalty",
-    "repro verify --no-claims": "reads a corpus, from the Hub if need be",
     "repro measure base alignments --record results": "needs gold alignments",
     "repro export gallery/base --out base-ct2": "needs CTranslate2",
     "repro grade submissions --tutorial 01 --csv points.csv": "starts a process a notebook",
@@ -78,9 +71,10 @@ def lab(tmp_path_factory):
         (folder / name).write_text(text)
     stored = folder / "results/multi30k.en-de"
     stored.mkdir(parents=True)
-    for name in ("base-seed[12]-*.test.*", "hc-sa-seed[12]-*.test.*", "references.test.*"):
-        for path in (ROOT / "results/multi30k.en-de").glob(name):
-            shutil.copy(path, stored)
+    for name in ("base-seed[12]-*", "hc-sa-seed[12]-*", "references"):
+        for split in ("test", "test_2017_flickr"):
+            for path in (ROOT / "results/multi30k.en-de").glob(f"{name}.{split}.*"):
+                shutil.copy(path, stored)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SCALES, "smoke", tiny())
         for system in ("base", "hc-sa"):

@@ -221,7 +221,7 @@ def test_without_the_corpus_the_other_rows_of_a_table_with_a_part_of_unknown_siz
     def absent(*_):
         raise MachineError("minigerman", "is not here", "get it")
 
-    for place in ("claims.settings", "papers.printed_tables"):
+    for place in ("data.sizes", "papers.printed_tables"):
         monkeypatch.setattr(f"repro.{place}.corpus_statistics", absent)
     # what it made while the corpus was there is kept
     monkeypatch.setattr("repro.claims.settings._config", settings._config.__wrapped__)

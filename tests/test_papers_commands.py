@@ -587,3 +587,6 @@ def test_a_dry_run_tells_of_a_training_set_that_is_missing_and_a_run_refuses(
         and lacking in told
     )
     assert ended(capsys, *command, "--out", str(tmp_path / "run.md"))[0] == 2
+    (tmp_path / "my.toml").write_text('base = "smoke"\ndata.corpus = "local:text"\n')
+    part = ["run", "zeng2021.table1", "--scale", str(tmp_path / "my.toml"), *command[-2:]]
+    assert lacking in ended(capsys, *part)[2], "a part of it has no size"

@@ -105,12 +105,14 @@ def test_train_takes_a_name_logs_where_asked_and_leaves_a_card(runs, capsys, mon
         def flush(self) -> None:
             pass
 
+    options = ("train.max_updates=2", "data.vocab_size=300", f"data.corpus={few_pairs()}")
+    options += ("--log", "tensorboard", "--system", "hc-sa", "--name", "tried")
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    assert "is not installed" in refused(capsys, "train", *options)[1] and not runs.exists()
     module = ModuleType("torch.utils.tensorboard")
     module.SummaryWriter = Writer
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
-    options = ("train.max_updates=2", "data.vocab_size=300", f"data.corpus={few_pairs()}")
-    options += ("--log", "tensorboard")
-    run(capsys, "train", "--system", "hc-sa", "--name", "tried", *options)
+    run(capsys, "train", *options)
     found = Run.find("tried")
     assert {("loss", 2), ("dev_nll", 2), ("learning_rate", 2)} <= set(logged)
     page = (found.path / "README.md").read_text()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from repro.core.config import RunConfig
-from repro.data.sizes import corpus_statistics
+from repro.data.sizes import training_pairs
 from repro.presets import SCALES, resolve
 from repro.runs.naming import conditions_of
 
@@ -72,6 +72,6 @@ def _config(setting: Setting, scale: str, seed: int) -> RunConfig:
             for override in setting.overrides
         ]
         if setting.part < 1:
-            pairs = corpus_statistics(data.corpus, data.source, data.target).train_pairs
+            pairs = training_pairs(data.corpus, data.source, data.target)
             overrides.append(f"data.train_pairs={int(setting.part * pairs)}")
     return resolve(scale, setting.system, direction, seed, tuple(overrides))

@@ -24,9 +24,9 @@ from repro.runs import gallery
 def export(run: str, out: Path, form: str) -> None:
     """Write RUN for another program, with its subwords and a README, into a folder.
 
-    Both formats hold dot-product attention alone, in the shape of base. ctranslate2 needs that
-    program here. huggingface needs nothing: `transformers` loads the folder as a Pegasus model,
-    whose layers normalise before each sublayer, as every scale here does. A run with
+    Both formats hold models with dot-product attention at every site, such as base. ctranslate2
+    needs that program here. huggingface needs nothing: `transformers` loads the folder as a Pegasus
+    model, whose layers normalise before each sublayer, as every scale here does. A run with
     model.norm=post becomes a Marian model, whose layers normalise after it.
 
     \b

@@ -30,7 +30,7 @@ from repro.runs import gallery
     default="find",
     show_default=True,
     type=click.Choice(["find", "PUD"]),
-    help="Whose grammatical relations: those of the split, or of the gold trees of PUD.",
+    help="Trees of the grammatical relations: those found for the split, or the gold trees of PUD.",
 )
 @click.option(
     "--record",
@@ -125,8 +125,8 @@ def measure(run: str, kind: str, record: Path | None) -> None:
     """Score RUN on published contrastive pairs, or its cross attention against gold alignments.
 
     published_pairs: DistilLingEval, English into German, on human beside machine references.
-    alignments: of each head, and of the mean over heads, the error rate and the share of words
-    that meet a gold link.
+    alignments: for each head, and for the mean of all heads, the alignment error rate, and the
+    share of words with gold links whose largest weight is on one.
 
     \b
       repro measure base alignments --record results
@@ -174,14 +174,14 @@ def measure(run: str, kind: str, record: Path | None) -> None:
     help="test, dev, or a further test set of the corpus, for BLEU.",
 )
 def prune(run: str, wanted: tuple[int, ...], sites: str, jobs: int, split: str) -> None:
-    """Prune heads of RUN until about so many are left (Voita et al. 2019).
+    """Prune heads of RUN until about as many as --heads are left (Voita et al. 2019).
 
     The smaller models are saved as runs. For each penalty that is tried, a gated model is trained
     from RUN. BLEU is of that model. Its difference to RUN with all heads has a 95 % interval over
     test sentences (paired bootstrap); one training says nothing about other seeds.
 
     \b
-      repro prune base --heads 12 --heads 6 --sites encoder
+      repro prune base --heads 6 --heads 4 --sites encoder
     """
 
     found = gallery.find(run)

@@ -21,7 +21,7 @@ from repro.runs import gallery
 )
 @RESULTS
 def page(runs: tuple[str, ...], out: Path, results: Path) -> None:
-    """Write the models of RUN... into one HTML file, with all heads to switch off.
+    """Write the models of RUN... into one HTML file in which every head can be switched off.
 
     The file needs no server and no network. It holds all parameters in half precision, and what the
     folder of records says of heads, of pruning and of the claims. Where there is no such folder,

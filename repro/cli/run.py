@@ -85,8 +85,8 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, name, dry_run)
 
     A NAME is a paper (you2020), an experiment (you2020.table2), a system of `repro variants`
     (hc-sa), or `all`: every experiment of every paper. Runs are shared, and resume where they
-    stopped. A record whose run is not on this machine counts as done; for a further test set or
-    measure of it, the run is trained again. KEY=VALUE changes an option for the systems, as in
+    stopped. What has a record is done, even if its run is not on this machine; a further test set
+    or measure then trains that run again. KEY=VALUE changes an option for the systems, as in
     `repro train`.
 
     \b

@@ -67,7 +67,7 @@ def evaluate(
     """Translate a test set with the model of RUN and print scores with their signatures.
 
     A metric of your own is a function of sources, translations and references, three lists of
-    text, that returns a number. Records do not hold it.
+    text, that returns a number. Its score is printed, and not recorded.
 
     \b
       repro evaluate gallery/base --split dev
@@ -139,10 +139,10 @@ def _print_scores(scores: list[dict[str, Any]]) -> None:
 def compare(first, second, scale, results, split, as_json, beam, alpha, penalty) -> None:
     """Print by how much SECOND is better than FIRST on the same sentences.
 
-    Printed are the difference, its 95 % interval, and p (paired bootstrap).
+    Printed are the difference and its 95 % interval; of two single runs also p (paired bootstrap).
 
-    Each is a run, or the common beginning of the names of runs that differ only in their seeds,
-    such as a system. Then the difference is between the means over seeds, and its interval is over
+    Each is one run, or all seeds of a system: `base` is every run whose name begins so, if these
+    differ in their seeds alone. Of several seeds the means are compared, and the interval is over
     sentences and seeds. Seeds come from runs on this machine, and further ones from the results.
 
     \b

@@ -24,7 +24,7 @@ COLUMNS = 10  # a line may have further ones, such as Tatoeba's authors
     "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="New folder."
 )
 def split(file: Path, direction: str, dev: int, test: int, out: Path) -> None:
-    """Cut FILE, a table with a pair a line and a tab between, into a corpus of your own.
+    """Cut FILE, which has a pair of sentences a line with a tab between them, into a corpus.
 
     No sentence of dev or test is also in train, on either side. Pairs with an empty side and
     repeated pairs are left out. A first line that names the two languages is a header; without

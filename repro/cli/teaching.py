@@ -81,7 +81,7 @@ def grade(
 
     Each runs in a process of its own, in an empty folder, with limits of time and memory and,
     where the system allows it, without a network. It never sees the answers that it is compared
-    with. A right function counts one point; hidden cases count, too.
+    with. A function that is right, in hidden cases too, is one point.
 
     \b
       repro grade submissions --tutorial 01 --csv points.csv

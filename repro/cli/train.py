@@ -53,9 +53,9 @@ def data(name: str | None, direction: str | None, skipped: Path | None, as_json:
 
     Sentences of dev or test that are also in train are an error in your own files, reported below
     the table. local-drop-leaks:FOLDER leaves them out of train; local-allow-leaks:FOLDER counts
-    them. References of dev and test are scored as they are. local-clean:FOLDER removes characters
-    that no model should see from them, and refuses neither leaks nor shifted sides. The name says
-    what was done, in training too (data.corpus=local-drop-leaks:FOLDER), and so does every result.
+    them. References of dev and test are scored as they are. local-clean:FOLDER also removes
+    invisible characters from them, and accepts leaks and shifted sides. Training takes the same
+    names (data.corpus=local-drop-leaks:FOLDER), and every result carries them.
 
     \b
       repro data minigerman --direction de-en
@@ -188,7 +188,7 @@ def train(
     KEY=VALUE changes an option of the scale: train.max_updates=100, model.dropout=0.2,
     'model.encoder_self=gaussian(std=0.5)', data.corpus=local:my/folder.
 
-    On a processor all cores are used. The environment variable OMP_NUM_THREADS limits them, for
+    Without a GPU, all cores are used. The environment variable OMP_NUM_THREADS limits them, for
     several runs at a time. With another number of threads, a seed gives another model.
 
     \b
@@ -211,13 +211,13 @@ def train(
     from repro.runs.train import Log
     from repro.runs.train import train as train_run
 
-    if name is not None:
-        rename(Run.create(config), name)
     logs: list[Log] = [LogLines(config)] if no_progress() else []
     if logger:
         from repro.runs.tensorboard import TensorBoardLog
 
-        logs.append(TensorBoardLog(Run.create(config)))
+        logs.append(TensorBoardLog(config))
+    if name is not None:
+        rename(Run.create(config), name)
 
     def log(line: dict[str, Any]) -> None:
         for one in logs:

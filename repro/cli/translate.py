@@ -28,8 +28,8 @@ MOST_TOLD = 10  # lines that were not translated
     "--int8",
     is_flag=True,
     help=(
-        "Multiply in 8-bit integers: faster for wide models; a word changes here and there, also "
-        "with the lines beside it."
+        "Multiply in 8-bit integers: faster for wide models. A few words differ, and may depend "
+        "on which lines are translated together."
     ),
 )
 @search_options

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from repro.core.config import RunConfig
 from repro.errors import MachineError
 from repro.runs.run import Run
 
@@ -12,19 +13,19 @@ class TensorBoardLog:
     """Write every number of a line of metrics; `tensorboard --logdir runs` shows them.
 
     Args:
-        run: whose folder gets the events.
+        config: of the run, whose folder gets the events.
 
     Raises:
         MachineError: TensorBoard is not installed.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, config: RunConfig) -> None:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError as error:
             fix = "pip install tensorboard, or leave --log out: metrics.jsonl has the same numbers"
             raise MachineError("tensorboard", "is not installed", fix) from error
-        self._writer = SummaryWriter(str(run.path / FOLDER))
+        self._writer = SummaryWriter(str(Run.create(config).path / FOLDER))
 
     def __call__(self, line: dict[str, Any]) -> None:
         """Take a line of metrics."""
