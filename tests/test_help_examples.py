@@ -31,6 +31,7 @@ EXAMPLES = {
 # each has tests of its own with stand-ins for what it needs
 COSTLY = {
     "repro run all --scale my.toml --results mine": "every experiment of every paper",
+    "repro prune base --heads 6 --heads 4 --sites encoder": "trains for every penalty",
     "repro measure base alignments --record results": "needs gold alignments",
     "repro export gallery/base --out base-ct2": "needs CTranslate2",
     "repro grade submissions --tutorial 01 --csv points.csv": "starts a process a notebook",
