@@ -60,16 +60,15 @@ def forest(
         meta={"words": words},
     )
     ceiling = inner
+    texts: list[dict[str, Any]] = []
     for number, panel in enumerate(panels):
         floor = ceiling - LINE * panel.lines
-        _draw(
-            figure,
-            panel,
-            "" if not number else str(number + 1),
-            (max(0.0, floor / inner), ceiling / inner),
-        )
+        suffix = "" if not number else str(number + 1)
+        _draw(figure, panel, suffix, (max(0.0, floor / inner), ceiling / inner))
+        texts += [_written(*text, f"y{suffix}") for text in panel.texts]
         ceiling = floor - AXIS
-    return figure
+    # all at once: each that is added alone checks all that are there again
+    return figure.update_layout(annotations=texts)
 
 
 def _draw(figure: go.Figure, panel: Panel, suffix: str, domain: tuple[float, float]) -> None:
@@ -107,8 +106,6 @@ def _draw(figure: go.Figure, panel: Panel, suffix: str, domain: tuple[float, flo
     _line(figure, brackets, x, y, name=BOUND, width=2.0)
     for look in LOOKS:
         _marks(figure, look, [mark for mark in panel.marks if mark[1] == look], x, y)
-    for line, column, text in panel.texts:
-        _write(figure, line, column, text, y)
 
 
 def _marks(
@@ -184,7 +181,8 @@ def _brackets(
             yield [(tip, first), (at, first), (at, last), (tip, last)]
 
 
-def _write(figure: go.Figure, line: float, column: str, text: str, y: str) -> None:
+def _written(line: float, column: str, text: str, y: str) -> dict[str, Any]:
+    """Return a text beside the marks as an annotation."""
     inner = WIDTH - LEFT - RIGHT
     places = {
         "heading": (8 - LEFT, "left"),
@@ -192,17 +190,17 @@ def _write(figure: go.Figure, line: float, column: str, text: str, y: str) -> No
         "text": (inner + 8, "left"),
     }
     at, anchor = places[column]
-    figure.add_annotation(
-        text=escape(text),
-        x=at / inner,
-        y=line,
-        xref="paper",
-        yref=y,
-        xanchor=anchor,
-        yanchor="middle",
-        showarrow=False,
-        font={"weight": 700 if column == "heading" else 400},
-    )
+    return {
+        "text": escape(text),
+        "x": at / inner,
+        "y": line,
+        "xref": "paper",
+        "yref": y,
+        "xanchor": anchor,
+        "yanchor": "middle",
+        "showarrow": False,
+        "font": {"weight": 700 if column == "heading" else 400},
+    }
 
 
 def _range(panel: Panel) -> tuple[float, float, list[float]]:
