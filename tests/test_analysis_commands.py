@@ -31,7 +31,7 @@ PNG = b"\x89PNG"
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory) -> Iterator[Path]:
+def trained(tmp_path_factory, short_translations) -> Iterator[Path]:
     """A folder with a tiny run; the generated corpus is small while these tests run."""
     root = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:

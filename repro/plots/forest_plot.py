@@ -59,7 +59,8 @@ def forest(
         legend={"x": -LEFT / (WIDTH - LEFT - RIGHT), "y": 1 + 4 / inner},
         meta={"words": escape(words)},
     )
-    ceiling, texts = inner, []
+    ceiling = inner
+    texts: list[dict[str, Any]] = []
     for number, panel in enumerate(panels):
         floor = ceiling - LINE * panel.lines
         suffix = "" if not number else str(number + 1)
