@@ -6,11 +6,16 @@ At the end it prints the peak memory of every notebook. The cell that takes its 
 fails. Where there is no `/proc`, as on macOS, nothing is measured.
 """
 
+import sys
 from collections import defaultdict
 from itertools import chain, pairwise
 from pathlib import Path
 
 import pytest
+
+# nbval imports jsonschema, which would build a grammar of IRIs to check some: two seconds in every
+# process, and a notebook has none.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 LIMIT = 1200  # MB: a free Binder has 2 GB for the server, the browser's session and the kernel
 PEAK = "peak memory in MB"
