@@ -104,6 +104,14 @@ def runs(tmp_path, monkeypatch) -> Path:
     return tmp_path / "runs"
 
 
+@pytest.fixture(scope="module")
+def short_translations() -> Iterator[None]:
+    """Let no model write more than eight tokens: after a few updates none knows where to end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("repro.core.decoding.MAX_TOKENS", 8)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
     """Forget the scales that a test reads from files, or those of other tests would be alike."""

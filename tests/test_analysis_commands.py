@@ -31,14 +31,12 @@ PNG = b"\x89PNG"
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory) -> Iterator[Path]:
+def trained(tmp_path_factory, short_translations) -> Iterator[Path]:
     """A folder with a tiny run; the generated corpus is small while these tests run."""
     root = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:
         for module in (minigerman, minigerman.corpus):
             patch.setattr(module, "DEFAULT_SIZES", {"train": 300, "dev": 6, "test": 6})
-        # so few updates teach no model where to end
-        patch.setattr("repro.core.decoding.MAX_TOKENS", 8)
         for read_once in (catalogue.minigerman_splits, corpora._load_published_once):
             read_once.cache_clear()
         patch.setenv("REPRO_RUNS", str(root))

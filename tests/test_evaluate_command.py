@@ -29,7 +29,7 @@ from repro.runs.models import load_translator
 from repro.runs.run import Run
 from repro.verify.verify import verify_records
 
-pytestmark = pytest.mark.usefixtures("runs")
+pytestmark = pytest.mark.usefixtures("runs", "short_translations")
 
 TINY = [
     "data.train_pairs=300",
