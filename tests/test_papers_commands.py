@@ -191,7 +191,10 @@ def test_the_bare_name_of_an_experiment_is_answered_with_the_papers_that_have_on
     )
 
 
-def test_a_further_test_set_is_scored_once_and_not_mixed_with_the_first(capsys, results, tmp_path):
+def test_a_further_test_set_is_scored_once_and_not_mixed_with_the_first(
+    capsys, results, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("repro.papers.timing.seconds_of_update", lambda config: 1.0)
     plan = [
         "run",
         "you2020.figure4",
