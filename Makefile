@@ -40,7 +40,7 @@ demo: $(INSTALLED)
 test: lint
 	$(BIN)/python -m pytest -p no:nbval --ignore=tests/browser -n 2 --dist loadfile \
 		--no-loadscope-reorder
-	$(MAKE) -j 2 check-notebooks verify check-tutorials faults
+	$(MAKE) -j 2 check-notebooks $(if $(REPRO_DATA),verify-corpora,verify) check-tutorials faults
 
 # `make test` runs two of the next four side by side: the others fill the cores while the last of the notebooks runs.
 # Both print the peak memory of every notebook.
