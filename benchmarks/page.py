@@ -190,13 +190,17 @@ def _web_page(rows: list[dict]) -> str:
     }
     lines = [
         [row["name"], f"{row['megabytes']:.1f}", f"{row['greedy_ms']:.0f}"]
-        + [f"{row[key]:.0f} ({row[key] / row['greedy_ms']:.2g})" for key in times.values()]
+        + [
+            f"{row[key]:.0f} ({row[key] / row['greedy_ms']:.2g})" if row[key] else "under 50"
+            for key in times.values()
+        ]
         for row in rows
     ]
     note = (
         "Milliseconds, and in brackets how many times our greedy search for the same sentence on "
         f"one thread in the same sitting; medians of {rows[0]['visits']} visits by a headless "
-        "Chromium. The longest task is that of the page itself: meanwhile it draws no frame."
+        "Chromium. The longest task is that of the page itself: meanwhile it draws no frame. A "
+        "browser tells of tasks from 50 ms on."
     )
     header = ["page", "MB", "greedy search", *times]
     return "\n\n".join(["## The page of `repro page`", table(header, lines), note])
