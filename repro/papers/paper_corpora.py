@@ -190,7 +190,10 @@ def _runs_of_base(evidence: Evidence) -> Iterable[Record]:
 
 
 def _in_words(seconds: float) -> str:
-    return f"{seconds / 3600:,.1f} h" if seconds >= 3600 else f"{seconds / 60:.0f} min"
+    hours = seconds / 3600
+    if hours < 1:
+        return f"{seconds / 60:.0f} min"
+    return f"{hours:,.0f} h" if hours >= 100 else f"{hours:.1f} h"
 
 
 def _machine(record: Record) -> str:
