@@ -5,7 +5,7 @@ import html
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ KINDS = {
     "syn-r": "a learned matrix, whatever the words are",
 }
 """How the systems of the gallery attend, in words."""
+STORED = ("claims", "pruning")
+"""The views that show stored results."""
 TEXTS = {"minigerman": "generated sentences", "multi30k": "captions of photos"}
 """The corpora of the gallery, in words."""
 
@@ -57,7 +59,9 @@ def page_html(
     folder = results if results is not None and results.is_dir() else None
     corpora = {run.config.data.corpus for run in runs.values()}
     records = load_records(folder, None, corpora) if folder else []
-    options = (stored_options(folder, records) if folder else {}) | dict(start or {})
+    options = dict(start or {})
+    if folder:
+        options = stored_options(folder, records, options.get("views", STORED)) | options
     first, *others = [_model_script(name, run) for name, run in runs.items()]
     parts = front_end() | {
         "page_style": _read("colours.css") + _read("page.css"),
@@ -115,15 +119,18 @@ def front_end() -> dict[str, str]:
     }
 
 
-def stored_options(results: Path, records: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the options of `mount` that come from a folder of results and its records."""
+def stored_options(
+    results: Path, records: list[dict[str, Any]], views: Collection[str] = STORED
+) -> dict[str, Any]:
+    """Return the options of `mount` that some views take from a folder of results."""
     options: dict[str, Any] = {}
-    if claims := claims_drawn(results):
+    if "claims" in views and (claims := claims_drawn(results)):
         options["claims"] = claims
-    try:
-        options["pruned"] = pruned_models(records)
-    except NotMeasured:  # there was no sweep
-        pass
+    if "pruning" in views:
+        try:
+            options["pruned"] = pruned_models(records)
+        except NotMeasured:  # there was no sweep
+            pass
     return options
 
 

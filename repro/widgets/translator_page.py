@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from repro.core.settings import SITES
@@ -25,12 +26,14 @@ class TranslatorPage(Frame):
     and stays alive in exported pages. `view` shows the same models in another output.
     """
 
-    def __init__(self, runs: Mapping[str, Run], start: Mapping[str, Any]) -> None:
+    def __init__(
+        self, runs: Mapping[str, Run], start: Mapping[str, Any], results: Path | None = None
+    ) -> None:
         self.names = ", ".join(runs)
         about = repr([(name, str(run.path)) for name, run in runs.items()])
         self.key = hashlib.sha256(about.encode()).hexdigest()[:16]
         title = f"A translator with heads to switch off: {self.names}"
-        super().__init__(title, page_html(runs, start=start, key=self.key), HEIGHT)
+        super().__init__(title, page_html(runs, results, start, self.key), HEIGHT)
 
     def view(
         self,
@@ -64,6 +67,7 @@ def translator(
     focus: Head | None = None,
     off: Iterable[Head] = (),
     bells: Mapping[Head, tuple[float, float]] | None = None,
+    results: str | Path | None = None,
 ) -> TranslatorPage:
     """Return a finished run as a page to translate with, as `repro page` writes it.
 
@@ -76,6 +80,8 @@ def translator(
         off: heads that are switched off.
         bells: heads that look around a fixed place: its distance in tokens, and the standard
             deviation.
+        results: a folder of results, for what is on record of the heads, and for the views of
+            pruning and of the claims.
 
     Raises:
         InputError: the run is not finished, its model has something that the engine lacks, or there
@@ -83,7 +89,8 @@ def translator(
         DamagedFileError: the files of the run are not what was written.
     """
     runs = run if isinstance(run, Mapping) else {name or run.path.name: run}
-    return TranslatorPage(runs, _start(views, sentence, focus, off, bells))
+    start = _start(views, sentence, focus, off, bells)
+    return TranslatorPage(runs, start, None if results is None else Path(results))
 
 
 def _start(

@@ -92,10 +92,20 @@ class ClaimsTable {
         const cell = add(row, "td", this.long.includes(column) ? "rp-long" : "");
         const { verdict } = claim;
         if (column === "verdict") add(cell, "span", "", verdict).dataset.verdict = verdict;
-        else for (const line of claim[column].split("\n")) add(cell, "div", "", line);
+        else addLines(cell, claim[column].split("\n"));
       }
     }
     this.count.textContent = `${shown.length} of ${this.claims.length} claims`;
+  }
+}
+
+/** Show the first line; it opens to the others. */
+function addLines(cell, [first, ...others]) {
+  if (!others.length) cell.textContent = first;
+  else {
+    const details = add(cell, "details");
+    add(details, "summary", "", first);
+    for (const line of others) add(details, "div", "", line);
   }
 }
 
