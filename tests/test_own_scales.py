@@ -129,7 +129,7 @@ def test_claims_and_reports_and_verification_at_a_scale_of_ones_own(tmp_path, ca
     assert told("report", "you2020", "--scale", file, "--out", str(page))[0] == 0
     text = page.read_text()
     assert text.startswith(f"# What you2020 claim, at {name}") and "de to en" in text
-    assert f"repro claims --scale {file}`" in text
+    assert f"`repro claims --scale {file} --results " in text
     write(tmp_path, BACK.replace("1200", "1210"))
     assert told("claims", "Y-02", "--scale", file)[1].startswith("Y-02  not run "), "another scale"
     SCALES.pop(name)

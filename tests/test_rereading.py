@@ -89,8 +89,7 @@ def test_evaluate_refuses_a_run_of_such_a_variant_and_keeps_no_score(
     register(monkeypatch, "convolved-keys")
     wrong = other_model(translator, "decoder_self", "convolved-keys")
     monkeypatch.setattr("repro.measures.scores.load_translator", lambda run: wrong)
-    with pytest.raises(
-        InputError, match="the variant at decoder_self depends on what is not there yet"
-    ):
+    reason = "the variant at decoder_self depends on tokens that it is not given in a step"
+    with pytest.raises(InputError, match=reason):
         evaluate_run(run, "dev")
     assert sorted((run.path / "evaluations").iterdir()) == kept

@@ -109,11 +109,10 @@ def typed(hint: Any, value: Any, where: str) -> Any:
         InputError: naming the wanted type, range or choices and the value found.
     """
     kinds = members(hint)
-    if isinstance(value, (list, tuple)):
-        for row in kinds:
-            if (sequence := typing.get_origin(row)) in (list, tuple):
-                item_hint = typing.get_args(row)[0]
-                return sequence(typed(item_hint, item, where) for item in value)
+    for row in kinds:
+        if typing.get_origin(row) in (list, tuple) and isinstance(value, (list, tuple)):
+            item_hint = typing.get_args(row)[0]
+            return typing.get_origin(row)(typed(item_hint, item, where) for item in value)
     if type(value) is int and abs(value) >= 2**63:
         what = f"is a number of {len(str(abs(value)))} digits"
         raise InputError(where, what, "use a smaller number")
