@@ -1,7 +1,9 @@
 """The page of a model as the output of a cell, and views of it in other outputs."""
 
 import html
+import json
 import re
+from pathlib import Path
 
 import pytest
 from expected_errors import refuses
@@ -15,6 +17,7 @@ from repro.widgets.translator_page import CLOSEST, VIEWS, WIDEST
 
 FRAME = re.compile(r"<iframe title=\"([^\"]*)\" srcdoc='([^']*)' style=\"[^\"]*\"></iframe>")
 HEAD = ("encoder_self", 1, 3)
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +36,17 @@ def test_the_output_holds_the_page_as_a_command_writes_it_and_says_in_words_what
     assert found == page_html({"hc-sa": gallery.load("hc-sa")}, key=page.key)
     assert title == "A translator with heads to switch off: hc-sa"
     assert page._repr_mimebundle_()["text/plain"].startswith(title)
+
+
+@pytest.mark.parametrize("name", gallery.names())
+def test_what_is_on_record_of_the_heads_of_the_gallery_stands_in_the_output(name):
+    """No claims, no pruned models: they belong to views that are not shown."""
+    page = translator(gallery.load(name), views=["step"], results=ROOT / "results")
+    (models,) = re.findall(r'id="models">(.*?)</script>', shown(page)[1])
+    (options,) = re.findall(r'id="options">(.*?)</script>', shown(page)[1])
+    (model,) = json.loads(models)
+    assert model["facts"]["encoder_self.0.0"].keys() == {"roles", "confidence", "relevance"}
+    assert json.loads(options).keys() == {"views"}
 
 
 def test_a_name_is_text():
