@@ -33,7 +33,7 @@ def test_notebook_08_is_a_playing_field(open_notebook, server):
     bell = play.get_by_role("slider", name="middle of the bell")
     until(lab, lambda: bell.press("ArrowRight") or text_of(play, shown) != words, "other numbers")
 
-    heads = cell_with(lab, 'page.view("heads"').locator("iframe").content_frame
+    heads = cell_with(lab, 'off=[("cross"').locator("iframe").content_frame
     heads.locator(".rp-status", has_text="4 of 24 heads off").wait_for(timeout=SLOW)
     heads.get_by_role("button", name="Cross attention, layer 2, head 1").press("Space")
     heads.locator(".rp-status", has_text="5 of 24 heads off").wait_for(timeout=SLOW)
@@ -44,7 +44,7 @@ def test_notebook_08_is_a_playing_field(open_notebook, server):
             "compare": "page = translator(",
             "attention": 'page.view("attention"',
             "playground": 'page.view("playground"',
-            "heads": 'page.view("heads"',
+            "heads": 'off=[("cross"',
             "fewer": "off=by_need",
             "claims": "claims_table(",
         }.items():
