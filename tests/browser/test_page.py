@@ -100,6 +100,7 @@ def visit(browser, html, tmp_path):
         size = {"width": 1366, "height": 768}
         context = browser.new_context(**({"viewport": size} | options))
         context.set_offline(True)
+        context.set_default_timeout(SLOW)
         if script:
             context.add_init_script(script)
         contexts.append(context)
@@ -443,10 +444,26 @@ def test_bad_sentences_get_one_line_and_lose_nothing(visit, sentence, answer):
     here.check_quiet()
 
 
+def test_letters_stay_while_an_answer_comes(visit):
+    here = visit()
+    field = here.page.get_by_label("sentence to translate")
+    field.evaluate("""(field) => {
+        field.value = "The cat sleeps.";
+        field.dispatchEvent(new Event("input"));
+        page.update(); // as an answer of the engine does
+    }""")
+    assert field.input_value() == "The cat sleeps."
+    here.until("() => page.state.sentence === 'The cat sleeps.'")
+    here.check_quiet()
+
+
 def test_markup_is_text(visit):
     here = visit()
     here.page.get_by_label("sentence to translate").fill(HOSTILE)
-    here.page.locator(".rp-token", has_text="<").first.wait_for(timeout=SLOW)
+    here.status("never seen by this model: < ")
+    here.measured()  # until then another head may come into focus, whose lines lead elsewhere
+    here.page.get_by_role("button", name="Encoder self-attention, layer 1, head 1").focus()
+    here.page.locator(".rp-token", has_text="<unk>").first.wait_for(timeout=SLOW)
     assert here.page.locator("main img").count() == 0
     here.check_quiet()
 

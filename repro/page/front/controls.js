@@ -17,6 +17,7 @@ export class SentenceControls {
    */
   constructor(root, models, actions) {
     this.root = add(root, "div", "rp-top");
+    this.typing = null; // the timer of letters that are not read yet
     const row = this.root;
     if (models.length > 1) {
       this.choice = add(row, "select", "rp-choice", "", { "aria-label": "model" });
@@ -33,13 +34,17 @@ export class SentenceControls {
     this.field = add(row, "input", "rp-field", "", attributes);
     this.field.addEventListener("input", () => {
       clearTimeout(this.typing);
-      this.typing = setTimeout(() => actions.sentence(this.field.value), TYPING_PAUSE);
+      this.typing = setTimeout(() => {
+        this.typing = null;
+        actions.sentence(this.field.value);
+      }, TYPING_PAUSE);
     });
     button(row, "another sentence", actions.another);
   }
 
   show(model, sentence) {
-    if (this.field.value !== sentence) this.field.value = sentence;
+    // An answer that comes while somebody types must not take the letters away.
+    if (!this.typing && this.field.value !== sentence) this.field.value = sentence;
     if (this.choice) this.choice.value = model;
   }
 }
