@@ -4,18 +4,15 @@ import re
 from pathlib import Path
 
 from repro.core.numbering import FIRST, head_name, head_number, layer_name
-from repro.widgets.parts import module
 
 PACKAGE = Path(__file__).resolve().parents[1] / "repro"
 WRITTEN = re.compile(r"(layer|head) \{|\{(layer|i)\}\.\{(head|j)\}|L\{layer\}")
-WRITTEN_IN_JAVASCRIPT = re.compile(r"((layer|head) |L|`)\$\{(layer|head)\}")
 OF_ARGUMENTS = {  # messages that name an argument as it was given, and keys for JavaScript
     "analysis/ablation.py",
     "analysis/replacement.py",
     "analysis/weights.py",
     "core/attention/spec.py",
     "page/stored.py",
-    "widgets/heads.py",
 }
 COUNTED_ALREADY = {  # numbers, not indices: records of masks count heads from 1
     "papers/cui2019/experiments.py",  # by enumerate(..., start=FIRST)
@@ -46,9 +43,3 @@ def test_no_other_file_numbers_a_layer_or_a_head_by_itself():
     }
     allowed = OF_ARGUMENTS | COUNTED_ALREADY
     assert set(found) <= allowed, {file: found[file] for file in set(found) - allowed}
-
-
-def test_widgets_number_layers_and_heads_as_python_does():
-    for path in (PACKAGE / "widgets/front").glob("*.js"):
-        assert not WRITTEN_IN_JAVASCRIPT.search(path.read_text(encoding="utf-8")), path.name
-    assert module("heads").startswith(f"const FIRST = {FIRST};\n")

@@ -22,7 +22,7 @@ from repro.data.corpora import prepare_lines
 from repro.errors import InputError
 from repro.runs import gallery
 from repro.runs.models import load_translator
-from repro.widgets.parts import private_copy
+from repro.widgets.pruning import private_copy
 
 SENTENCES = [
     "The old man sees a dog.",

@@ -131,9 +131,15 @@ def test_the_citation_names_this_version_and_all_papers_and_the_readme_links_the
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_notebooks_were_run_top_to_bottom_and_are_small(path):
-    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    notebook = json.loads(path.read_text())
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
-    assert not any(output["output_type"] == "error" for cell in cells for output in cell["outputs"])
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert not any(output["output_type"] == "error" for output in outputs)
+    # no state of widgets that are no longer there
+    views = "application/vnd.jupyter.widget-view+json"
+    has_widget = any(views in output.get("data", {}) for output in outputs)
+    assert ("widgets" in notebook["metadata"]) == has_widget
     # Pictures have two pixels for one of the page, and as many opacities as eyes can tell, so that
     # they lie on light and on dark paper. A forest plot has a line a number of all claims of a
     # paper and needs up to 360,000 bytes. The first notebook holds a model.

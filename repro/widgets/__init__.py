@@ -15,13 +15,13 @@ has. It does not run Python: heads of a variant of your own are drawn by `repro.
 
 Drawn by the kernel, whose models exist in memory alone:
 
-    Pruning([(label, translator), ...])   a slider over pruned models
+    Pruning([(label, translator), ...])   a choice among pruned models
 
 Its state is in Python: `Pruning(...).sentence.value = "..."` does what typing does. It shares the
-parameters of its models but has modules of its own. Its views are small modules beside this file,
-which need no network. Tokens are text, never markup. Without a kernel JupyterLab shows its first
-state if it trusts the notebook; other pages show a stand-in of text, which says that it is not
-live.
+parameters of its models but has modules of its own. It is made of the controls of ipywidgets and of
+HTML without scripts, in which tokens are text, never markup. Without a kernel JupyterLab shows its
+first state if it trusts the notebook; other pages show a still picture of all models, which says
+that it is not live.
 """
 
 from repro.widgets.claims import claims_table

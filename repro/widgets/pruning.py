@@ -1,27 +1,50 @@
-"""Move along pruned models of the kernel, with a sentence through each."""
+"""Choose among pruned models of the kernel, with a sentence through each."""
 
+import copy
+import threading
+from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from typing import Any
 
 import ipywidgets
+import torch
+from IPython.display import display
 
-from repro.analysis.reading import read
+from repro.analysis.reading import Reading, read
+from repro.core.config import SITES
 from repro.core.decoding import SearchConfig, Translator
-from repro.errors import InputError
-from repro.widgets.heads import HeadGrid, factors_at_test_time, static_heads
-from repro.widgets.parts import (
-    InteractiveWidget,
-    Words,
-    private_copy,
-    sentence_field,
-    unknown_characters_note,
-    words_row,
-)
-from repro.widgets.stills import static_words
+from repro.core.transformer import Transformer
+from repro.data.characters import describe_characters
+from repro.errors import InputError, ReproError, check_kind
+from repro.plots import escape
+from repro.widgets.drawing import Factors, heads_table, words_table
+
+NOT_LIVE = "<p><em>A still picture, not live: run the cell in JupyterLab to use it.</em></p>"
+BUSY, STALE = "rp-busy", "rp-stale"
+"""Classes of a view that is about to change, or that a mistake has left behind."""
+
+# Only one of a widget and its still picture is seen: the widget, but where its state alone was
+# saved, and nobody answers. `%s` is the widget's id.
+SAVED = 'body:has(script[type="application/vnd.jupyter.widget-state+json"])'
+STYLE = """<style>
+.rp-busy { opacity: 0.6; transition: opacity 0.2s 0.4s; } /* what is quick does not flicker */
+.rp-stale { opacity: 0.4; }
+.rp-still-%s { display: none; }
+SAVED .rp-still-%s { display: block; }
+SAVED .rp-live-%s { display: none; }
+</style>""".replace("SAVED", SAVED)
+
+INPUT_LOCK = threading.RLock()
+"""Re-entrant lock held while user input is handled.
+
+A kernel may handle the messages of two controls in two threads.
+"""
 
 
-class Pruning(InteractiveWidget):
-    """Move along a list of pruned models: their remaining heads, and their translations.
+class Pruning(ipywidgets.VBox):
+    """Choose among pruned models: their remaining heads, and their translations.
+
+    A page without a kernel shows all of them as a still picture.
 
     Args:
         models: (label, translator), the least pruned first; others are compared with its
@@ -40,55 +63,119 @@ class Pruning(InteractiveWidget):
     ) -> None:
         if not models:
             raise InputError("models", "there is none", "give (label, translator) pairs")
-        self.models, self.search = (
-            {label: private_copy(translator) for label, translator in dict(models).items()},
-            search,
-        )
+        self.models = {label: private_copy(translator) for label, translator in models}
+        self.search = search
         if len(self.models) < len(models):
             raise InputError(
                 "models", "have a label twice", "give each a label of its own, such as its penalty"
             )
-        self.sentence, self.words = sentence_field(sentence), Words()
-        self.level = ipywidgets.SelectionSlider(
-            options=list(self.models), description="model", layout={"width": "min(560px, 98%)"}
+        wide = {"width": "min(760px, 98%)"}
+        self.sentence = ipywidgets.Text(
+            sentence, description="sentence", continuous_update=False, layout=wide
         )
-        self.heads = HeadGrid()
-        super().__init__([self.sentence, self.level, self.heads, self.words], notice=self.words)
+        # JupyterLab takes the arrow keys from a list; each of these is reached by Tab.
+        self.level = ipywidgets.RadioButtons(
+            options=list(self.models), description="model", orientation="horizontal", layout=wide
+        )
+        self.view, self.message = ipywidgets.HTML(), ipywidgets.HTML()
+        super().__init__([self.sentence, self.level, self.view, self.message])
+        self.add_class(f"rp-live-{self.model_id}")
+        self.style = STYLE.replace("%s", self.model_id)
         for control in (self.sentence, self.level):
-            control.observe(self.guarded(self._update), "value")
+            control.observe(self._follow, "value")
         self._update()
+
+    def _follow(self, _: Any) -> None:
+        """Follow a control. A mistake is told in one line: a traceback would be lost.
+
+        Callbacks in several threads wait for each other: two at once would show what the earlier
+        one has read.
+        """
+        with INPUT_LOCK:
+            self.view.remove_class(STALE).add_class(BUSY)
+            try:
+                self._update()
+            except ReproError as error:
+                self._tell(str(error))
+                self.view.add_class(STALE)
+            finally:
+                self.view.remove_class(BUSY)
 
     def _update(self) -> None:
         """Translate the sentence again, and show it."""
         first, shown = next(iter(self.models)), self.level.value
-        self.heads.factors = factors_at_test_time(self.models[shown].model)
-        readings = {
-            label: read(self.models[label], self.sentence.value, self.search)
-            for label in {first, shown}
-        }
-        rows = [
-            words_row(first, readings[first], readings[shown]),
-            words_row(shown, readings[shown], readings[first]),
-        ]
-        self.words.rows = rows[: len(readings)]
-        whole, left = (
-            [*chain(*chain(*factors_at_test_time(self.models[label].model)))]
-            for label in (first, shown)
+        readings = {label: self._read(label) for label in dict.fromkeys((first, shown))}
+        heads = factors_at_test_time(self.models[shown].model)
+        self.view.value = (
+            self.style + heads_table(heads) + words_table([*readings.items()], readings[first])
         )
-        heads = f"{sum(factor != 0 for factor in left)} of {len(whole)} heads are left"
-        self.words.message = "; ".join(
-            filter(None, [heads, unknown_characters_note(*readings.values())])
+        left, all_heads = (
+            [factor for site in factors for layer in site for factor in layer]
+            for factors in (heads, factors_at_test_time(self.models[first].model))
         )
+        told = f"{sum(factor != 0 for factor in left)} of {len(all_heads)} heads are left"
+        self._tell("; ".join(filter(None, [told, unknown_characters_note(*readings.values())])))
 
-    def static(self) -> str:
-        """Return the translation of every model, compared with the first, and its heads."""
-        readings = {
-            label: read(translator, self.sentence.value, self.search)
-            for label, translator in self.models.items()
-        }
+    def _read(self, label: str) -> Reading:
+        return read(self.models[label], self.sentence.value, self.search)
+
+    def _tell(self, line: str) -> None:
+        self.message.value = f'<p role="status">{escape(line)}</p>'
+
+    def still(self) -> str:
+        """Return the heads of every model, and its translation compared with the first one's."""
+        readings = {label: self._read(label) for label in self.models}
         whole = next(iter(readings.values()))
-        return "".join(
-            static_words([words_row(label, reading, whole)])
-            + static_heads(factors_at_test_time(self.models[label].model))
+        return NOT_LIVE + "".join(
+            words_table([(label, reading)], whole)
+            + heads_table(factors_at_test_time(self.models[label].model))
             for label, reading in readings.items()
         )
+
+    def _ipython_display_(self) -> None:
+        """Show the widget, and below it its still picture; the style hides one of them.
+
+        They are two outputs: exported pages prefer the widget of one output to its HTML, and would
+        show nothing.
+        """
+        still = f'<div class="rp-still-{self.model_id}">{self.still()}</div>'
+        display({**self._repr_mimebundle_(), "text/plain": ""}, raw=True)
+        display({"text/html": still, "text/plain": ""}, raw=True)
+
+
+def private_copy(translator: Translator) -> Translator:
+    """Return a translator with the same parameters but modules of its own.
+
+    Changes of a widget to its heads are not visible elsewhere: a cell may run in another thread
+    while the widget translates.
+
+    Raises:
+        InputError: it is not a translator.
+    """
+    check_kind("translator", translator, "load one, as in repro.load_translator(run)", Translator)
+    shared = {
+        id(tensor): tensor
+        for tensor in (*translator.model.parameters(), *translator.model.buffers())
+    }
+    return translator.with_model(copy.deepcopy(translator.model, shared))
+
+
+@torch.no_grad()
+def factors_at_test_time(model: Transformer) -> Factors:
+    """Return the factor of each head at test time: its gate times the factor put on it."""
+
+    def factors(attention) -> list[float]:
+        if attention is None:
+            return []
+        found = torch.ones(attention.weights.num_heads)
+        for laid in attention.factors():
+            found = found * laid.float().cpu()
+        return found.tolist()
+
+    return [[factors(attention) for attention in model.attentions()[site]] for site in SITES]
+
+
+def unknown_characters_note(*readings: Reading) -> str:
+    """Return a note on the characters of a sentence that a model has never seen; empty if none."""
+    unknown: Counter[str] = max((reading.unknown for reading in readings), key=len)
+    return f"never seen by the model: {describe_characters(unknown)}" if unknown else ""
