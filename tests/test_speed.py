@@ -53,8 +53,8 @@ def test_every_sentence_is_continued_for_all_steps(translator, monkeypatch):
 def test_a_speed_in_a_table_is_the_median_of_its_rounds():
     (record,) = speed_records(base=[1, 2, 9])
     text = speed_table(Evidence("smoke", [record]), (BASE,))
-    assert "| base | 2 | 1.00 |" in text and " 1 threads; speeds" in text
-    assert " 1 threads of 2 x Abacus; speeds" in speed_table(
+    assert "| base | 2 | 1.00 |" in text and " 1 thread; speeds" in text
+    assert " 1 thread of 2 x Abacus; speeds" in speed_table(
         Evidence("smoke", [record | {"processor": "2 x Abacus"}]), (BASE,)
     )
 

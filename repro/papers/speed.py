@@ -60,7 +60,7 @@ def speed_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
     )
     machine = f" of {first['processor']}" if "processor" in first else ""
     note += (
-        f"{first['threads']} threads{machine}; speeds are medians of "
+        f"{first['threads']} thread{'s' * (first['threads'] > 1)}{machine}; speeds are medians of "
         f"{len(first['sentences_per_second'])} rounds in one "
     )
     note += "sitting, ratios medians of the ratios within each round."
