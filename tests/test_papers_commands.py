@@ -73,6 +73,7 @@ def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_p
     monkeypatch.setattr("repro.papers.timing.hours_here", lambda of: timed.extend(of) or 2.04)
     said = ended(capsys, *command)[2]
     assert "no stored run tells how long" in said, "no record is of a GPU"
+    assert "to train: " not in said, "standard output lists the runs"
     assert len(timed) == 1 and "about 2.0 hours of training here, one run after" in said
     assert not (tmp_path / "runs").exists()
 
