@@ -167,7 +167,7 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
         for line in (
             *(verdict.evidence or [verdict.reason]),
             *verdict.notes,
-            *deciding_commands(claim, scale, verdict, options),
+            *deciding_commands(claim, scale, verdict, options, evidence),
             *(record_lines(claim, evidence) if with_records else ()),
         ):
             click.echo(f"      {line}")
