@@ -392,6 +392,23 @@ def test_one_claim_is_judged_by_its_name(capsys, results, seeds):
     )
 
 
+def test_claims_name_a_record_that_the_manifest_lists_and_that_is_gone(capsys, results, seeds):
+    write_manifest(results)
+    assert ended(capsys, "claims", "Y-01", "--results", str(results))[2] == ""
+    name = f"*-{Setting('base').config('smoke', 2).digest()}.test.json"
+    (path,) = (results / "minigerman.en-de").glob(name)
+    path.unlink()
+    code, page, told = ended(capsys, "claims", "Y-01", "--results", str(results))
+    assert code == 0 and page.startswith("Y-01 ")
+    assert told.startswith(
+        f"{results}: 1 record is missing that MANIFEST.json lists, and claims are judged "
+        f"without: minigerman.en-de/{path.name}. Fix: restore it"
+    )
+    assert (
+        ended(capsys, "claims", "Y-01", "--scale", "multi30k", "--results", str(results))[2] == ""
+    )
+
+
 def test_an_edited_score_and_an_edited_verdict_are_caught(capsys, results, seeds):
     ended(capsys, "claims", "you2020", "--results", str(results))
     record = next(results.glob("*/base-*.json"))
