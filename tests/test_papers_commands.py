@@ -378,6 +378,21 @@ def test_claims_are_judged_and_stored_and_verified(capsys, results, seeds):
     )
 
 
+def test_a_long_verification_says_how_far_it_is(capsys, results, seeds, monkeypatch):
+    monkeypatch.setattr("repro.verify.verify.STEP", 3)
+    ended(capsys, "claims", "zeng2021", "--results", str(results))
+    ended(capsys, "claims", "zeng2021", "--scale", "multi30k", "--results", str(results))
+    write_manifest(results)
+    code, said, told = ended(capsys, "verify", "--results", str(results))
+    assert code == 0 and said.endswith("no fault\n")
+    assert told.splitlines() == [
+        "0 of 4 records checked",
+        "3 of 4 records checked",
+        "judging again at multi30k",
+        "judging again at smoke",
+    ]
+
+
 def test_one_claim_is_judged_by_its_name(capsys, results, seeds):
     code, page, _ = ended(capsys, "claims", "Y-02", "--results", str(results))
     assert (
