@@ -320,6 +320,7 @@ def test_a_stop_while_workers_start_is_told_in_one_line(tmp_path):
         command, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path
     )
     assert process.stderr.readline().startswith("2 runs to train")
+    assert process.stderr.readline().startswith("to train: base, hc-sa; ")
     while len(children_of(process)) < 3:  # two workers, and what tracks their resources
         assert process.poll() is None
         time.sleep(0.05)
