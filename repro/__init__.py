@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING
 
 from repro.lazy import attach
 
+__version__ = "0.1.0"
+
 if find_spec("fcntl") is None:  # on Windows; without it no run could be locked
     sys.exit(
         "error: repro: runs on Linux and macOS. Fix: on Windows, install and start it inside WSL"

@@ -17,6 +17,7 @@ from typing import NoReturn
 
 import click
 
+import repro
 from repro.cli import export as exporting
 from repro.cli import heads as analysis
 from repro.cli import own_variants, papers, run, tables, verify
@@ -57,7 +58,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="repro-attention", prog_name="repro")
+@click.version_option(repro.__version__, prog_name="repro")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(debug: bool) -> None:
     """Simplified attention in machine translation: train, translate, compare.

@@ -206,6 +206,7 @@ def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory):
     # a machine so busy that Ray gave up its first start says so
     assert [line for line in said.splitlines() if not line.startswith("Ray: ")] == [
         "3 runs to train, 0 to measure; no stored run tells how long",
+        "to train: base, hc-sa, sh-x; --dry-run lists the runs and the hours without training",
         "stopping after this batch; a second request ends at once",
         "stopped; the same command goes on where the runs were",
     ]

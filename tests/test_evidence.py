@@ -43,7 +43,7 @@ from repro.papers.pruned import (
 from repro.papers.raganato2020.experiments import SHALLOW, TOKEN, WORD
 from repro.papers.speed import speed_ratio, speed_table
 from repro.papers.verdict_text import deciding_commands
-from repro.papers.verdicts import claims_of
+from repro.papers.verdicts import claims_of, lacking
 from repro.records.sentences import REFERENCE_WORDS, SOURCE_WORDS, Table
 from repro.statistics.intervals import Undefined
 from repro.statistics.noise import SeedNoise
@@ -389,6 +389,25 @@ def test_a_claim_on_a_trend_asks_for_no_run_where_the_test_set_is_too_small(refs
     assert verdict.status == "not testable here"
     assert "the test set is too small for two bins" in verdict.evidence[0]
     assert deciding_commands(claims_of("Y-10")[0], "smoke", verdict, "") == []
+
+
+def test_no_experiment_is_advised_that_the_records_are_complete_for(refs):
+    """Two of the three systems of the claim are in one table, the third is in another."""
+    (claim,) = claims_of("Y-21")
+    records = [score_record(Setting(system), refs) for system in ("base", "uniform-encoder")]
+    verdict = verdict_on(claim.name, records)
+    assert verdict.status == "not run"
+    evidence = Evidence("smoke", records)
+    assert deciding_commands(claim, "smoke", verdict, "", evidence) == [
+        "run it: repro run you2020.table5 "
+    ]
+    seeds = [score_record(Setting("hc-sa-index"), refs, seed) for seed in (1, 2)]
+    evidence = Evidence("smoke", [*records, *seeds])
+    assert deciding_commands(claim, "smoke", verdict, "", evidence) == []
+    assert lacking(claim, evidence, 2) == {
+        ("scores", Setting("base")),
+        ("scores", Setting("uniform-encoder")),
+    }
 
 
 def test_no_trend_is_decided_while_nothing_tells_how_much_seeds_matter(refs):

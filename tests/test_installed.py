@@ -81,6 +81,7 @@ def test_a_wheel_alone_translates_and_trains_and_checks_your_own_variant(tmp_pat
     done = subprocess.run(
         [
             *(sys.executable, "-c", COMMANDS),
+            "--version",
             "translate gallery/base",
             "check my.py:alibi",
             f"train --name mine train.max_updates=2 '{variant}'",
@@ -95,8 +96,10 @@ def test_a_wheel_alone_translates_and_trains_and_checks_your_own_variant(tmp_pat
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    where, translation, *said = done.stdout.splitlines()
+    where, version, translation, *said = done.stdout.splitlines()
     assert where == str(tmp_path / "site/repro/__init__.py")
+    assert version == f"repro, version {repro.__version__}"
+    assert wheel.name.split("-")[1] == repro.__version__
     assert translation == "Der alte Mann sieht einen Hund."
     assert said[0].startswith("encoder_self: keeps every promise")
     assert any(line.startswith("mine; ") and "2 updates" in line for line in said)

@@ -291,6 +291,7 @@ def test_a_stop_reaches_the_workers_which_save_and_end(root, tmp_path_factory, n
     ).splitlines()
     assert said == [
         "3 runs to train, 0 to measure; no stored run tells how long",
+        "to train: base, hc-sa, sh-x; --dry-run lists the runs and the hours without training",
         "stopping after this batch; a second request ends at once",
         "stopped; the same command goes on where the runs were",
     ]
@@ -319,6 +320,7 @@ def test_a_stop_while_workers_start_is_told_in_one_line(tmp_path):
         command, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=tmp_path
     )
     assert process.stderr.readline().startswith("2 runs to train")
+    assert process.stderr.readline().startswith("to train: base, hc-sa; ")
     while len(children_of(process)) < 3:  # two workers, and what tracks their resources
         assert process.poll() is None
         time.sleep(0.05)

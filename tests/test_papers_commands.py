@@ -73,6 +73,7 @@ def test_a_dry_run_names_what_is_missing_and_does_nothing(capsys, results, tmp_p
     monkeypatch.setattr("repro.papers.timing.hours_here", lambda of: timed.extend(of) or 2.04)
     said = ended(capsys, *command)[2]
     assert "no stored run tells how long" in said, "no record is of a GPU"
+    assert "to train: " not in said, "standard output lists the runs"
     assert len(timed) == 1 and "about 2.0 hours of training here, one run after" in said
     assert not (tmp_path / "runs").exists()
 
@@ -377,6 +378,21 @@ def test_claims_are_judged_and_stored_and_verified(capsys, results, seeds):
     )
 
 
+def test_a_long_verification_says_how_far_it_is(capsys, results, seeds, monkeypatch):
+    monkeypatch.setattr("repro.verify.verify.STEP", 3)
+    ended(capsys, "claims", "zeng2021", "--results", str(results))
+    ended(capsys, "claims", "zeng2021", "--scale", "multi30k", "--results", str(results))
+    write_manifest(results)
+    code, said, told = ended(capsys, "verify", "--results", str(results))
+    assert code == 0 and said.endswith("no fault\n")
+    assert told.splitlines() == [
+        "0 of 4 records checked",
+        "3 of 4 records checked",
+        "judging again at multi30k",
+        "judging again at smoke",
+    ]
+
+
 def test_one_claim_is_judged_by_its_name(capsys, results, seeds):
     code, page, _ = ended(capsys, "claims", "Y-02", "--results", str(results))
     assert (
@@ -388,6 +404,23 @@ def test_one_claim_is_judged_by_its_name(capsys, results, seeds):
     assert told.startswith(
         "error: claims: unknown paper or claim 'Y-99'. Fix: did you mean 'Y-19'? Known: "
         "raganato2020, you2020, "
+    )
+
+
+def test_claims_name_a_record_that_the_manifest_lists_and_that_is_gone(capsys, results, seeds):
+    write_manifest(results)
+    assert ended(capsys, "claims", "Y-01", "--results", str(results))[2] == ""
+    name = f"*-{Setting('base').config('smoke', 2).digest()}.test.json"
+    (path,) = (results / "minigerman.en-de").glob(name)
+    path.unlink()
+    code, page, told = ended(capsys, "claims", "Y-01", "--results", str(results))
+    assert code == 0 and page.startswith("Y-01 ")
+    assert told.startswith(
+        f"{results}: 1 record is missing that MANIFEST.json lists, and claims are judged "
+        f"without: minigerman.en-de/{path.name}. Fix: restore it"
+    )
+    assert (
+        ended(capsys, "claims", "Y-01", "--scale", "multi30k", "--results", str(results))[2] == ""
     )
 
 

@@ -126,6 +126,10 @@ def test_costs_say_on_which_device_with_how_many_threads_and_where_speeds_are_co
         and "you2020.table3" in text
     )
     assert "train.start_from" not in text
+    assert "other work meanwhile, and numbers of threads differ: do not" in text
+    assert "other work meanwhile: do not" in costs_table([DONOR, DONOR])
+    elsewhere = DONOR | {"provenance": DONOR["provenance"] | {"processor": "q"}}
+    assert "other work meanwhile, and machines differ: do not" in costs_table([DONOR, elsewhere])
     assert _made_with([DONOR, PRUNED]).split("\n") == [
         f"- {name}: commit c, cpu, threads {n}, p, torch 2"
         for name, n in (("donor", 2), ("pruned", 1))

@@ -183,11 +183,14 @@ class Contrasts(CheckedRecords):
         if direction not in self._several:
             systems = defaultdict(list)
             for record, config in self._at_size_of_scale("scores"):
-                if (config.data.source, config.data.target) == direction and self._holds(record):
+                if (config.data.source, config.data.target) == direction:
                     systems[config.group_key()].append(record)
-            several = [found for found in systems.values() if len(found) > 1]
+            # to know what a record holds, its table is read: not for a system with one seed
+            several = [list(filter(self._holds, of)) for of in systems.values() if len(of) > 1]
             self._several[direction] = [
-                (found[0], [self._sums_of(record) for record in found]) for found in several
+                (found[0], [self._sums_of(record) for record in found])
+                for found in several
+                if len(found) > 1
             ]
         return self._several[direction]
 

@@ -16,7 +16,7 @@ from repro.cli.options import (
     damage_named,
     print_json,
 )
-from repro.errors import InputError, MachineError
+from repro.errors import InputError, MachineError, shortened
 from repro.files import check_writable
 from repro.records.schema import kind_of
 from repro.scales import command_options
@@ -106,7 +106,9 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
         of_scores,
         update_verdicts,
     )
-    from repro.records.stored import VERDICTS, load_records
+    from repro.records.manifest import RENEW
+    from repro.records.stored import VERDICTS, load_records, lost_records
+    from repro.runs.storage import MANIFEST
 
     judged, split = claims_of(name), AND.join(sorted(set(splits))) or TEST
     check_translates(scale)
@@ -122,12 +124,16 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
     if sys.stderr and sys.stderr.isatty():
         many = "claim" if len(judged) == 1 else "claims"
         click.echo(f"judging {len(judged)} {many} by the records in {results}", err=True)
-    with damage_named(results):
-        records = load_records(
-            results,
-            None,
-            corpora_of(scale, [setting for claim in judged for setting in claim.settings()]),
+    corpora = corpora_of(scale, [setting for claim in judged for setting in claim.settings()])
+    if lost := lost_records(results, corpora):
+        what = "1 record is" if len(lost) == 1 else f"{len(lost)} records are"
+        click.echo(
+            f"{results}: {what} missing that {MANIFEST} lists, and claims are judged without: "
+            f"{shortened(', '.join(map(str, lost)), 120)}. Fix: {RENEW}",
+            err=True,
         )
+    with damage_named(results):
+        records = load_records(results, None, corpora)
         evidence = Evidence(scale, records, split)
         if split != TEST and not evidence.all("scores"):
             known = sorted(
@@ -167,7 +173,7 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
         for line in (
             *(verdict.evidence or [verdict.reason]),
             *verdict.notes,
-            *deciding_commands(claim, scale, verdict, options),
+            *deciding_commands(claim, scale, verdict, options, evidence),
             *(record_lines(claim, evidence) if with_records else ()),
         ):
             click.echo(f"      {line}")

@@ -22,11 +22,11 @@ from repro.cli.options import (
 from repro.cli.timing import announce_hours
 from repro.core.config import DataConfig
 from repro.data.corpora import load_pairs
-from repro.errors import InputError, ReproError, Stopped, did_you_mean
+from repro.errors import InputError, ReproError, Stopped, did_you_mean, shortened
 from repro.files import check_writable
 from repro.presets import SYSTEMS, resolve
 from repro.runs.jobs import HandOut, check_jobs, run_all
-from repro.runs.naming import run_name
+from repro.runs.naming import run_name, system_of
 from repro.runs.overview import rename
 from repro.runs.run import Run
 
@@ -141,7 +141,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, name, dry_run)
     lacking = _lacking_text(missing)
     if lacking and not dry_run:
         raise lacking
-    _announce_work(missing, known, jobs, results)
+    _announce_work(missing, known, jobs, results, dry_run)
     if lacking:
         click.echo(f"cannot be trained yet: {lacking}", err=True)
     if dry_run:
@@ -278,8 +278,13 @@ def _check_parser(missing: "Plan") -> None:
             click.echo(NO_PARSER, err=True)
 
 
-def _announce_work(missing: "Plan", known: "Iterable[Record]", jobs: int, results: Path) -> None:
-    """Print the amount of work on standard error, and its duration if similar runs are known."""
+def _announce_work(
+    missing: "Plan", known: "Iterable[Record]", jobs: int, results: Path, dry_run: bool
+) -> None:
+    """Print the amount of work on standard error, and its duration if similar runs are known.
+
+    If none are, name the systems, and what would list the runs and time them beforehand.
+    """
     from repro.papers.runner import estimate_minutes
 
     minutes, again = estimate_minutes(missing, known, jobs), len(missing.trained_again())
@@ -294,6 +299,14 @@ def _announce_work(missing: "Plan", known: "Iterable[Record]", jobs: int, result
             else "no stored run tells how long"
         )
     click.echo(f"{counts}; {ending}", err=True)
+    configs = [*missing.trainings, *missing.trained_again()]
+    if configs and minutes is None and not dry_run:
+        systems = dict.fromkeys(system_of(config.model) for config in configs)
+        click.echo(
+            f"to train: {shortened(', '.join(systems), 60)}; --dry-run lists the runs and the "
+            "hours without training",
+            err=True,
+        )
 
 
 def _name_runs(missing: "Plan", name: str, seeds: int) -> None:

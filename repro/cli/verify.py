@@ -1,5 +1,6 @@
 """The command verify: derive the stored numbers and verdicts again."""
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -35,8 +36,9 @@ def verify(results: Path, judge: bool, strict: bool) -> None:
     from repro.verify.computed import verify_behaviour
     from repro.verify.verify import Verified, verify_claims, verify_records
 
-    found = verify_records(results)
-    verdicts = verify_claims(results) if judge else Verified()
+    report = partial(click.echo, err=True)  # it takes minutes, and must not seem to hang
+    found = verify_records(results, report)
+    verdicts = verify_claims(results, report) if judge else Verified()
     computed, same = verify_behaviour(results)
     faults, unreadable = (
         [*found.faults, *verdicts.faults, *computed],

@@ -7,7 +7,7 @@ from repro.claims.evidence import Evidence
 from repro.claims.outcomes import STATUSES, Verdict
 from repro.claims.verdict_fields import StoredVerdict
 from repro.markdown import table
-from repro.papers.verdicts import NO_DATA, experiments_of, verdict_on
+from repro.papers.verdicts import NO_DATA, experiments_of, lacking, needed_by, verdict_on
 from repro.records.stored import place_of
 from repro.scales import command_options
 
@@ -59,7 +59,9 @@ def record_lines(claim: Claim, evidence: Evidence) -> list[str]:
     ]
 
 
-def deciding_commands(claim: Claim, scale: str, verdict: Verdict, options: str) -> list[str]:
+def deciding_commands(
+    claim: Claim, scale: str, verdict: Verdict, options: str, evidence: Evidence | None = None
+) -> list[str]:
     """Return the command that makes what a paper's claim lacks: its records, or planned seeds.
 
     There is none if nothing is missing, or no experiment makes it.
@@ -67,14 +69,18 @@ def deciding_commands(claim: Claim, scale: str, verdict: Verdict, options: str) 
     Args:
         claim, scale, verdict: what was judged, and where.
         options: of the command, see `command_options`.
+        evidence: what was judged by; experiments that it is complete for are not named.
     """
-    experiments = experiments_of(claim)
+    few = verdict.seeds[0] if verdict.seeds else verdict.planned
+    if verdict.status == NO_DATA:
+        what, seeds, more = "run it", 1, ""
+    elif verdict.status == "undecided" and few < verdict.planned:
+        what, seeds = "the planned seeds", verdict.planned
+        more = f" --seeds {seeds}"
+    else:
+        return []
+    wanted = needed_by(claim) if evidence is None else lacking(claim, evidence, seeds)
+    experiments = experiments_of(claim, wanted)
     if not experiments or (claim.scales is not None and scale not in claim.scales):
         return []
-    command = " ".join(["repro run", *experiments, options])
-    if verdict.status == NO_DATA:
-        return [f"run it: {command}"]
-    few = verdict.seeds[0] if verdict.seeds else verdict.planned
-    if verdict.status == "undecided" and few < verdict.planned:
-        return [f"the planned seeds: {command} --seeds {verdict.planned}"]
-    return []
+    return [f"{what}: {' '.join(['repro run', *experiments, options])}{more}"]

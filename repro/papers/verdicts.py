@@ -30,6 +30,7 @@ from repro.claims.verdict_fields import (
 from repro.core.config import RunConfig, from_dict
 from repro.errors import DamagedFileError, InputError, ReproError, did_you_mean
 from repro.files import write_json
+from repro.measures.registry import EVERY_SEED
 from repro.papers import PAPERS, Claim, Experiment, Paper, load_paper
 from repro.papers.printed_effects import printed_effects
 from repro.reading import read_plain
@@ -76,13 +77,12 @@ def claims_of(name: str | None = None) -> list[Claim]:
     return found
 
 
-def experiments_of(claim: Claim) -> list[str]:
-    """Return the fewest experiments of a claim's paper that make the records of its claim.
+def experiments_of(claim: Claim, wanted: set[Wanted]) -> list[str]:
+    """Return the fewest experiments of a claim's paper that make such records.
 
     They are found one after the other, each with the most records that are still missing. A claim
     of no paper has none.
     """
-    wanted = _needed(claim)
     makes = {
         f"{paper.name}.{experiment.name}": _made(experiment)
         for paper in map(load_paper, PAPERS)
@@ -95,7 +95,7 @@ def experiments_of(claim: Claim) -> list[str]:
         if not makes[best] & wanted:
             break
         chosen.append(best)
-        wanted -= makes[best]
+        wanted = wanted - makes[best]
     return chosen
 
 
@@ -115,13 +115,28 @@ def claims_answered(chosen: Iterable[tuple[Paper, Experiment]]) -> list[Claim]:
         claim
         for name, records in made.items()
         for claim in load_paper(name).claims
-        if not left[name] or _needed(claim) <= records
+        if not left[name] or needed_by(claim) <= records
     ]
 
 
-def _needed(claim: Claim) -> set[Wanted]:
+def needed_by(claim: Claim) -> set[Wanted]:
     """Return the records that a claim of a paper needs."""
     return {("scores", setting) for setting in claim.settings()} | set(claim.measures())
+
+
+def lacking(claim: Claim, evidence: Evidence, seeds: int) -> set[Wanted]:
+    """Return the records that a claim needs and the evidence lacks, for any of so many seeds.
+
+    What is measured once needs only the first seed.
+    """
+    return {
+        (kind, setting)
+        for kind, setting in needed_by(claim)
+        for seed in range(1, seeds + 1 if kind in ("scores", *EVERY_SEED) else 2)
+        if not evidence.find(
+            kind, setting, seed, **({"split": evidence.split} if kind == "scores" else {})
+        )
+    }
 
 
 def _made(experiment: Experiment) -> set[Wanted]:

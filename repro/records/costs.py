@@ -63,11 +63,16 @@ def _seconds_of(training: dict[str, Any]) -> str:
 
 def costs_note(records: list[dict[str, Any]]) -> str:
     """Say below a table of records where costs come from, and what a sum and a dash mean."""
+    origins = [record["provenance"] for record in records]
+    found = {
+        "machines": {(origin["device"], origin["processor"]) for origin in origins},
+        "numbers of threads": {origin["threads"] for origin in origins},
+    }
+    several = " and ".join(what for what, values in found.items() if len(values) > 1)
     lines = [
-        "The machine may have had other work meanwhile, and devices and numbers of threads "
-        "differ: do not compare speeds by these seconds "
-        "and rates. For that there are the records below `speed/` (`repro run "
-        "you2020.table3`) and `benchmarks/RESULTS.md`."
+        f"The machine may have had other work meanwhile{several and f', and {several} differ'}: "
+        "do not compare speeds by these seconds and rates. For that there are the records below "
+        "`speed/` (`repro run you2020.table3`) and `benchmarks/RESULTS.md`."
     ]
     if any(record["config"]["train"].get("start_from") for record in records):
         lines.append(

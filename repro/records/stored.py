@@ -229,11 +229,10 @@ def read_records(
     records, errors = {}, []
     published: dict[Any, Path] = {}
     known = known_files(folder)
-    beginnings = None if corpora is None else tuple(f"{plain_name(corpus)}." for corpus in corpora)
     paths, unreadable = _record_paths(Path(folder))
     errors += unreadable
     for path in paths:
-        if beginnings is not None and not path.relative_to(folder).parts[0].startswith(beginnings):
+        if not _is_of(path.relative_to(folder), corpora):
             continue
         try:
             record = load_record(path, known.get(path.resolve(), ""))
@@ -248,6 +247,24 @@ def read_records(
         except (DamagedFileError, MachineError) as error:
             errors.append(error)
     return records, errors
+
+
+def lost_records(folder: Path, corpora: Collection[str]) -> list[Path]:
+    """Return the records of some corpora that the manifest of a folder lists and that are gone."""
+    root = Path(folder).resolve()
+    listed = (path for path in known_files(folder) if path.is_relative_to(root))
+    return sorted(
+        path.relative_to(root)
+        for path in listed
+        if path.suffix == ".json" and _is_of(path.relative_to(root), corpora) and not path.exists()
+    )
+
+
+def _is_of(path: Path, corpora: Collection[str] | None) -> bool:
+    """Return whether a path in a folder of results is of one of some corpora; None means all."""
+    return corpora is None or path.parts[0].startswith(
+        tuple(f"{plain_name(corpus)}." for corpus in corpora)
+    )
 
 
 def _record_paths(folder: Path) -> tuple[list[Path], list[ReproError]]:

@@ -86,6 +86,9 @@ and the other records are still checked.
 # Two seeds do not agree by chance on so many different translations of a test set.
 DISTINCT = 20
 
+STEP = 100  # records between two lines about progress
+Report = Callable[[str], object]
+
 
 @dataclass
 class Verified:
@@ -107,8 +110,12 @@ class Verified:
     unchecked: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
-def verify_records(folder: Path) -> Verified:
+def verify_records(folder: Path, report: Report = lambda line: None) -> Verified:
     """Check a folder of results by its manifest, and derive the numbers of its records again.
+
+    Args:
+        folder: of results.
+        report: called with a line before every `STEP` records, if there are more.
 
     Raises:
         InputError: there is no such folder, or no record in it to verify.
@@ -127,7 +134,9 @@ def verify_records(folder: Path) -> Verified:
         if kind_of(record) == "scores"
     }
     absent: dict[str, MachineError] = {}
-    for path, record in records.items():
+    for number, (path, record) in enumerate(records.items()):
+        if number % STEP == 0 and len(records) > STEP:
+            report(f"{number:,} of {len(records):,} records checked")
         _check(found, path, record, partial(_differences, path, record, scores))
         if kind_of(record) in CORPUS_CHECKS:
             _check_with_corpus(found, path, record, scores, absent)
@@ -242,8 +251,13 @@ def _different_subwords(scores: Iterable[Record]) -> Iterator[str]:
             )
 
 
-def verify_claims(folder: Path) -> Verified:
-    """Judge every stored verdict again from the readable records; no corpus is needed."""
+def verify_claims(folder: Path, report: Report = lambda line: None) -> Verified:
+    """Judge every stored verdict again from the readable records; no corpus is needed.
+
+    Args:
+        folder: of results.
+        report: called with a line before each scale and test set, if there are several.
+    """
     found = Verified()
     records = list(read_records(folder)[0].values())
     try:
@@ -256,6 +270,8 @@ def verify_claims(folder: Path) -> Verified:
         )
     for scale, split in places:
         at = scale if split == TEST else f"{scale} on {split}"
+        if len(places) > 1:
+            report(f"judging again at {at}")
         try:
             stored = load_verdicts(folder, scale, split)
             found.faults += _wrong_verdicts(at, stored, Evidence(scale, records, split))
