@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -167,14 +168,31 @@ def relations_table(evidence: Evidence, paper: str, place: str, setting: Setting
     return render_available(lambda: _our_relations(evidence, setting), *printed_cells)
 
 
+def syntax_of(evidence: Evidence, setting: Setting, seed: int = 1) -> dict[str, Any]:
+    """Return what a record says of grammatical relations, for Voita et al.'s table and claims.
+
+    Raises:
+        NotMeasured: there were no parses in the source language.
+    """
+    record = evidence.one("heads", setting, seed)
+    if record["syntax"] is None:
+        source = record["config"]["data"]["source"]
+        raise NotMeasured(
+            f"relations of {setting}",
+            f"no parses of '{source}' are at hand",
+            "get the parser (docs/installing.md), delete its record below heads/ and run it again"
+            if source == "en"
+            else "use a scale whose source is English",
+        )
+    return record["syntax"]
+
+
 def _our_relations(evidence: Evidence, setting: Setting) -> str:
     """Return our rows of a paper's table of relations: the best head of each."""
     record = evidence.one("heads", setting)
-    if record["syntax"] is None:
-        what = f"no parses of '{record['config']['data']['source']}' were at hand"
-        raise NotMeasured(f"relations of {setting}", what, "use a scale whose source is English")
+    syntax = syntax_of(evidence, setting)
     positions = []
-    for relation, counts in record["syntax"]["positions"].items():
+    for relation, counts in syntax["positions"].items():
         totals: Counter[str] = Counter()
         for offset, count in counts.items():
             totals[
