@@ -126,15 +126,29 @@ def entropy_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
     )
 
 
+def adjacent_divergence(evidence: Evidence, setting: Setting, site: str, seed: int = 1) -> float:
+    """Compute for Zeng et al. 2021: mean divergence of neighbouring layers, in nats.
+
+    Raises:
+        Undefined: there is a single layer.
+    """
+    found = np.diagonal(head_numbers(evidence, setting, site, "divergence", seed), offset=1)
+    if not found.size:
+        raise Undefined("a single layer has no neighbour")
+    return float(found.mean())
+
+
 def divergence_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
     """Return the mean divergence of neighbouring layers, in nats (Zeng et al. 2021, Figure 7)."""
     settings, rows = evidence.having("heads", settings), []
     for site in SELF_SITES:
-        means = [
-            np.diagonal(head_numbers(evidence, setting, site, "divergence"), offset=1).mean()
-            for setting in settings
-        ]
-        rows.append([site, *(f"{mean:.3f}" for mean in means)])
+        cells = []
+        for setting in settings:
+            try:
+                cells.append(f"{adjacent_divergence(evidence, setting, site):.3f}")
+            except Undefined:
+                cells.append("-")
+        rows.append([site, *cells])
     return _of_sentences(
         evidence,
         settings[0],
