@@ -28,7 +28,7 @@ INSTALL = sed -n '/^setuptools==/,/[^\\]$$/p' requirements.lock | $(LOCKED) /dev
 EXTRA = $(LOCKED) requirements-$(1).lock
 endif
 
-.PHONY: demo test check-notebooks check-site check-tutorials verify verify-corpora faults bare browser cluster nbgrader \
+.PHONY: demo test examples check-notebooks check-site check-tutorials verify verify-corpora faults bare browser cluster nbgrader \
 	exports slides site badges install lock dist sbom lint notebooks bench clean clean-runs
 
 demo: $(INSTALLED)
@@ -38,9 +38,13 @@ demo: $(INSTALLED)
 
 # Of nbval, and of what tests in a browser need, the imports alone take seconds in every process.
 test: lint
-	$(BIN)/python -m pytest -p no:nbval --ignore=tests/browser -n 2 --dist loadfile \
+	$(BIN)/python -m pytest -p no:nbval -m "not minutes" --ignore=tests/browser -n 2 --dist loadfile \
 		--no-loadscope-reorder
 	$(MAKE) -j 2 check-notebooks $(if $(REPRO_DATA),verify-corpora,verify) check-tutorials faults
+
+# The example of `--help` that trains all experiments of all papers, as tiny as it can be: minutes.
+examples: $(INSTALLED)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:nbval -m minutes tests/test_help_examples.py
 
 # `make test` runs two of the next four side by side: the others fill the cores while the last of the notebooks runs.
 # Both print the peak memory of every notebook.
@@ -93,7 +97,7 @@ exports:
 	$(PYTHON) -m venv .venv-exports
 	.venv-exports/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH_FROM) -r requirements-torch.txt
 	.venv-exports/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,export]' transformers
-	.venv-exports/bin/python -m pytest tests/test_exported_runs.py
+	.venv-exports/bin/python -m pytest -k export tests/test_exported_runs.py tests/test_help_examples.py
 
 # Slides of the lesson and of the course, from the pages of the plans.
 slides: $(INSTALLED)

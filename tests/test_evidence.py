@@ -516,8 +516,8 @@ def test_without_parses_of_the_source_nothing_is_said_of_relations():
     verdict = verdict_on("V-11", [heads_record() | {"syntax": None}])
     assert (verdict.status, verdict.reason) == (
         "not run",
-        "relations of base (model.num_heads=8): no parses of 'en' are at hand; "
-        "use a scale whose source is English",
+        "relations of base (model.num_heads=8): no parses of 'en' are at hand; get the parser "
+        "(docs/installing.md), delete its record below heads/ and run it again",
     )
 
 

@@ -476,20 +476,30 @@ def test_the_page_says_that_no_head_meets_a_criterion():
     assert "No head meets" not in text("rare") and "| 1 | 2 | 0 | 0 | 1 | 0 | 1 |" in text("rare")
 
 
-def test_pruned_models_with_as_many_heads_are_told_apart():
+def roles_of_pruned(*kept: list[int]) -> str:
+    """Return the table of models that kept some of two heads, at penalties 0.1, 0.2 and so on."""
     heads = of_one_training("heads") | {
         "sites": {"encoder_self": {"roles": [[["rare"], ["unknown"]]]}}
     }
     points = [
-        {"heads": len(kept), "penalty": penalty, "kept_heads": {"encoder_self": [kept]}}
-        for penalty, kept in ((0.1, [0]), (0.2, [1]))
+        {"heads": len(some), "penalty": number / 10, "kept_heads": {"encoder_self": [some]}}
+        for number, some in enumerate(kept, start=1)
     ]
     series = {"encoder": {"heads": 2, "points": points}}
-    text = roles_table(Evidence("smoke", [heads, of_one_training("pruning") | {"series": series}]))
-    assert (
-        "| 1, penalty 0.1 | 0 | 0 | 1 | 0 | 0 |" in text
-        and "| 1, penalty 0.2 | 0 | 0 | 0 | 0 | 1 |" in text
-    )
+    return roles_table(Evidence("smoke", [heads, of_one_training("pruning") | {"series": series}]))
+
+
+def test_pruned_models_with_as_many_heads_are_told_apart():
+    text = roles_of_pruned([0], [1])
+    assert "| 2 | 0 | 0 | 1 | 0 | 1 |" in text
+    assert "| 1, penalty 0.1 | 0 | 0 | 1 | 0 | 0 |" in text
+    assert "| 1, penalty 0.2 | 0 | 0 | 0 | 0 | 1 |" in text
+
+
+def test_a_sweep_that_shuts_no_gate_has_its_rows_beside_the_model_before():
+    text = roles_of_pruned([0, 1], [0, 1], [1])
+    assert all(f"| 2, penalty {penalty} | 0 | 0 | 1 | 0 | 1 |" in text for penalty in (0, 0.1, 0.2))
+    assert "| 1 | 0 | 0 | 0 | 0 | 1 |" in text
 
 
 def test_roles_of_one_training_say_nothing_of_heads_kept_in_another():

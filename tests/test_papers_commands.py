@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from command_line import ended
+from few_pairs import few_pairs
 from paper_records import translations
 
 from repro.claims.evidence import Evidence
@@ -117,6 +118,24 @@ def test_a_parser_that_is_missing_is_missed_before_training(capsys, results, mon
         and "error: syntax: no English parser" in message
         and "requirements-syntax.lock" in message
     )
+
+
+def test_word_senses_that_are_missing_are_missed_before_training(capsys, tmp_path, monkeypatch):
+    planned = []
+    monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr(
+        "repro.papers.runner.execute_plan", lambda plan, *_: planned.append(plan) or []
+    )
+    (tmp_path / "my.toml").write_text(f'base = "smoke"\ndata.corpus = "{few_pairs()}"\n')
+    command = ["run", "raganato2020.table6", "--results", str(tmp_path / "results")]
+    command += ["--out", str(tmp_path / "run.md"), "--scale"]
+    absent = "mucow: needs REPRO_DATA, which is not set. Fix: put de-en.text.txt"
+    code, _, message = ended(capsys, *command, "multi30k")
+    assert code == 3 and message.startswith(f"error: {absent}") and not planned
+    code, _, message = ended(capsys, *command, str(tmp_path / "my.toml"))
+    assert code == 0 and f"without contrastive pairs: {absent}" in message
+    assert "\n8 runs to train, 4 to measure; " in message
+    assert {config.data.target for config, _ in planned[0].measures} == {"de"}
 
 
 def test_a_dry_run_counts_what_a_further_measure_has_trained_again(

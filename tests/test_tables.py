@@ -198,6 +198,9 @@ def test_every_measure_shows_the_arms_that_have_it(evidence):
         "| encoder_self, layer 2 | 0.250 |",
     ]
     assert divergences == ["| encoder_self | 0.100 |", "| decoder_self | 0.100 |"]
+    one = {site: {"divergence": [[0]]} for site in heads}
+    table = divergence_table(Evidence("smoke", [heads_about(HARD, **one)]), (BASE, HARD))
+    assert table.endswith("\n| encoder_self | - |\n| decoder_self | - |")
     assert "| hc-sa | 2 | 1.00 |" in speed_table(found, (BASE, HARD))
     assert {
         trace.name for trace in entropy_figure(found, (BASE, HARD))["Entropy, encoder_self"].data

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,8 @@ from repro.cli.options import (
 from repro.cli.timing import announce_hours
 from repro.core.config import DataConfig
 from repro.data.corpora import load_pairs
-from repro.errors import InputError, ReproError, Stopped, did_you_mean, shortened
+from repro.data.own_text import own_folder
+from repro.errors import InputError, MachineError, ReproError, Stopped, did_you_mean, shortened
 from repro.files import check_writable
 from repro.presets import SYSTEMS, resolve
 from repro.runs.jobs import HandOut, check_jobs, run_all
@@ -138,6 +140,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, name, dry_run)
         check_writable(results)
     if not dry_run:
         _check_parser(missing)
+        missing = _with_word_senses(missing)
     lacking = _lacking_text(missing)
     if lacking and not dry_run:
         raise lacking
@@ -276,6 +279,28 @@ def _check_parser(missing: "Plan") -> None:
 
         if find_treebank(parsed[0], "dev", ()) is None and parsed[0].source == "en":
             click.echo(NO_PARSER, err=True)
+
+
+def _with_word_senses(missing: "Plan") -> "Plan":
+    """Refuse a lack of MuCoW before hours of training; leave it out of plans on your own text."""
+    from repro.measures.contrastive import load_mucow, wants_mucow
+
+    wanting = [
+        (config, kind)
+        for config, kind in missing.measures
+        if kind == "contrastive" and wants_mucow(config.data)
+    ]
+    if not wanting:
+        return missing
+    try:
+        load_mucow()
+    except MachineError as absent:
+        if not own_folder(wanting[0][0].data.corpus):
+            raise
+        click.echo(f"into English, without contrastive pairs: {absent}", err=True)
+        rest = [measured for measured in missing.measures if measured not in wanting]
+        return replace(missing, measures=rest)
+    return missing
 
 
 def _announce_work(

@@ -56,11 +56,16 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
         return _prepared(suite_of(replace(data, corpus=cased)), data.corpus)
     corpus = load_once(data.corpus, data.source, data.target)
     train = corpus.pairs("train", data.source, data.target)
-    if data.target == "en":
+    if wants_mucow(data):
         return suite_without_overlap(load_mucow(), *train)
     known = {token for sentence in train[1] for token in Sentence(sentence).tokens}
     sources, refs = corpus.pairs("test", data.source, data.target)
     return generate_suite(f"{data.corpus} test", sources, refs, known)
+
+
+def wants_mucow(data: DataConfig) -> bool:
+    """Whether the contrastive pairs to measure a run on are those of MuCoW."""
+    return data.corpus != "minigerman" and data.target == "en"
 
 
 @lru_cache(maxsize=2)

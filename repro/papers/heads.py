@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -125,15 +126,29 @@ def entropy_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
     )
 
 
+def adjacent_divergence(evidence: Evidence, setting: Setting, site: str, seed: int = 1) -> float:
+    """Compute for Zeng et al. 2021: mean divergence of neighbouring layers, in nats.
+
+    Raises:
+        Undefined: there is a single layer.
+    """
+    found = np.diagonal(head_numbers(evidence, setting, site, "divergence", seed), offset=1)
+    if not found.size:
+        raise Undefined("a single layer has no neighbour")
+    return float(found.mean())
+
+
 def divergence_table(evidence: Evidence, settings: Sequence[Setting]) -> str:
     """Return the mean divergence of neighbouring layers, in nats (Zeng et al. 2021, Figure 7)."""
     settings, rows = evidence.having("heads", settings), []
     for site in SELF_SITES:
-        means = [
-            np.diagonal(head_numbers(evidence, setting, site, "divergence"), offset=1).mean()
-            for setting in settings
-        ]
-        rows.append([site, *(f"{mean:.3f}" for mean in means)])
+        cells = []
+        for setting in settings:
+            try:
+                cells.append(f"{adjacent_divergence(evidence, setting, site):.3f}")
+            except Undefined:
+                cells.append("-")
+        rows.append([site, *cells])
     return _of_sentences(
         evidence,
         settings[0],
@@ -167,14 +182,31 @@ def relations_table(evidence: Evidence, paper: str, place: str, setting: Setting
     return render_available(lambda: _our_relations(evidence, setting), *printed_cells)
 
 
+def syntax_of(evidence: Evidence, setting: Setting, seed: int = 1) -> dict[str, Any]:
+    """Return what a record says of grammatical relations, for Voita et al.'s table and claims.
+
+    Raises:
+        NotMeasured: there were no parses in the source language.
+    """
+    record = evidence.one("heads", setting, seed)
+    if record["syntax"] is None:
+        source = record["config"]["data"]["source"]
+        raise NotMeasured(
+            f"relations of {setting}",
+            f"no parses of '{source}' are at hand",
+            "get the parser (docs/installing.md), delete its record below heads/ and run it again"
+            if source == "en"
+            else "use a scale whose source is English",
+        )
+    return record["syntax"]
+
+
 def _our_relations(evidence: Evidence, setting: Setting) -> str:
     """Return our rows of a paper's table of relations: the best head of each."""
     record = evidence.one("heads", setting)
-    if record["syntax"] is None:
-        what = f"no parses of '{record['config']['data']['source']}' were at hand"
-        raise NotMeasured(f"relations of {setting}", what, "use a scale whose source is English")
+    syntax = syntax_of(evidence, setting)
     positions = []
-    for relation, counts in record["syntax"]["positions"].items():
+    for relation, counts in syntax["positions"].items():
         totals: Counter[str] = Counter()
         for offset, count in counts.items():
             totals[

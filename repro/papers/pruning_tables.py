@@ -285,16 +285,19 @@ def _sites(point: dict[str, Any]) -> str:
 def _role_counts(evidence: Evidence, seed: int) -> dict[str, dict[str, int]]:
     """Count the kept heads by role for Figure 8 of Voita et al.
 
-    Models with equally many heads are labelled with their penalties.
+    Models with equally many heads are labelled with their penalties; that of the model before
+    pruning is 0.
     """
     roles, found = roles_before(evidence, seed), {}
     series = pruning_series_by_seed(evidence)[seed]["encoder"]
-    sizes = Counter(point["heads"] for point in series["points"])
     everything = {
         "heads": series["heads"],
+        "penalty": 0.0,
         "kept_heads": {"encoder_self": [list(range(len(layer))) for layer in roles]},
     }
-    for point in [everything, *series["points"]]:
+    points = [everything, *series["points"]]
+    sizes = Counter(point["heads"] for point in points)
+    for point in points:
         names = [
             roles[i][j]
             for i, layer in enumerate(point["kept_heads"]["encoder_self"])

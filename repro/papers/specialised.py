@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from repro.analysis.heads import POSITIONAL_SHARE
-from repro.claims.evidence import Evidence, NotMeasured
-from repro.papers.heads import head_numbers, mean_over_seeds
+from repro.claims.evidence import Evidence
+from repro.papers.heads import head_numbers, mean_over_seeds, syntax_of
 from repro.papers.pruned import PRUNED
 from repro.statistics.intervals import Estimate, Undefined, paired_difference, rank_correlation
 
@@ -129,15 +129,7 @@ def best_margin(evidence: Evidence, relation: str) -> Estimate:
     """
 
     def of_seed(seed: int) -> Estimate:
-        syntax = evidence.one("heads", PRUNED, seed)["syntax"]
-        if syntax is None:
-            language = PRUNED.config(evidence.scale).data.source
-            raise NotMeasured(
-                f"relations of {PRUNED}",
-                f"no parses of '{language}' are at hand",
-                "use a scale whose source is English",
-            )
-        return _margin(syntax, relation)
+        return _margin(syntax_of(evidence, PRUNED, seed), relation)
 
     return mean_over_seeds(evidence, (PRUNED,), of_seed)
 

@@ -2,18 +2,13 @@
 
 from functools import partial
 
-import numpy as np
-
 from repro.claims.composed import Given
 from repro.claims.conditions import Check, Claim, Contrast, better, loss, not_worse
 from repro.claims.evidence import Evidence
 from repro.claims.settings import Setting
 from repro.core.config import SELF_SITES
 from repro.core.transformer import Transformer, count_parameters
-from repro.papers.heads import (
-    head_numbers,
-    mean_over_seeds,
-)
+from repro.papers.heads import adjacent_divergence, mean_over_seeds
 from repro.papers.printed import quoted
 from repro.papers.speed import speed_ratio
 from repro.papers.zeng2021.experiments import (
@@ -51,21 +46,14 @@ def _extra_parameters_for_the_text(evidence: Evidence) -> int:
     return counts[0] - counts[1]
 
 
-def adjacent_divergence(evidence: Evidence, setting: Setting, seed: int = 1) -> float:
-    """Compute for Zeng et al. 2021: divergence of neighbouring decoder layers."""
-    return float(
-        np.diagonal(
-            head_numbers(evidence, setting, "decoder_self", "divergence", seed), offset=1
-        ).mean()
-    )
-
-
 # The digest of a claim includes the names of these arguments: `arm` is older than `Setting`.
 def _divergence_difference(evidence: Evidence, arm: Setting, other: Setting) -> Estimate:
     """Compute for Zeng et al. 2021: divergence of layers less another's."""
 
     def of_seed(seed: int) -> Estimate:
-        first, second = (adjacent_divergence(evidence, one, seed) for one in (arm, other))
+        first, second = (
+            adjacent_divergence(evidence, one, "decoder_self", seed) for one in (arm, other)
+        )
         return Estimate(first - second, over="means over pairs of layers")
 
     return mean_over_seeds(evidence, (arm, other), of_seed)
