@@ -15,8 +15,8 @@ from repro.analysis.reading import (
     _join_subwords,
     changed_words,
     read,
-    weights_of,
 )
+from repro.analysis.weights import collect_weights
 from repro.core.decoding import SearchConfig, Translator
 from repro.data.corpora import prepare_lines
 from repro.errors import InputError
@@ -109,7 +109,7 @@ def test_tokens_are_those_the_model_sees(translator):
         reading.target[0] == START_MARK
         and "".join(reading.target[1:]).replace("▁", " ").strip() == reading.translation
     )
-    for layer in weights_of(translator, reading).cross:
+    for layer in collect_weights(translator.model, reading.src, reading.tgt_in).cross:
         assert layer.shape == (1, 4, len(reading.target), len(reading.source))
 
 

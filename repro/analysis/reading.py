@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from repro import stops
-from repro.analysis.weights import Weights, collect_weights
 from repro.core.batches import pad
 from repro.core.decoding import SearchConfig, Translator, beam_search
 from repro.core.subwords import BOS_ID, Subwords
@@ -85,11 +84,6 @@ def read(translator: Translator, sentence: str, search: SearchConfig | None = No
         subwords.unknown_characters([sentence]),
     )
     return Reading(source, target, words, src, tgt_in, unknown)
-
-
-def weights_of(translator: Translator, reading: Reading) -> Weights:
-    """Return the attention weights of a reading, `(1, num_heads, query_len, key_len)` per layer."""
-    return collect_weights(translator.model, reading.src, reading.tgt_in)
 
 
 def changed_words(before: Sequence[str], after: Sequence[str]) -> list[bool]:
