@@ -10,6 +10,7 @@ import { headLosses, prunedModels } from "../repro/page/engine/needed.js";
 import { scoreTokens } from "../repro/page/engine/search.js";
 import { decodingStep } from "../repro/page/engine/step.js";
 import { Translator } from "../repro/page/engine/translator.js";
+import { statisticsOf } from "../repro/page/front/statistics.js";
 
 const loaded = new Map();
 let translator;
@@ -50,6 +51,10 @@ const FUNCTIONS = {
     );
     const listed = rows.map((row) => ({ ...row, key: lists(row.key), value: lists(row.value) }));
     return { ...rest, query: lists(query), sum: lists(sum), rows: listed };
+  },
+  statistics: ({ src, ids, site, layer, head }) => {
+    const weights = translator.attention(src, ids)[site][layer][head];
+    return statisticsOf(site, weights, translator.header.source_end_mark);
   },
   losses: ({ src, ids }) => [...headLosses(translator.model, src, ids)],
   attention: ({ src, ids, changes = [] }) => {

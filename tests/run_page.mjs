@@ -117,22 +117,28 @@ function checkStatistics() {
     [0.75, 0, 0.25],
     [0, 0, 1],
   ];
-  const rounded = (site, given = rows) => {
-    const found = statisticsOf(site, given);
+  const rounded = (site, given = rows, hasEndMark = true) => {
+    const found = statisticsOf(site, given, hasEndMark);
     return [found.confidence, found.entropy, found.distance].map((x) => Number(x.toFixed(4)));
   };
   const nats = 1.5 * Math.LN2 + 0.75 * Math.log(4 / 3) + 0.25 * Math.log(4);
   const entropy = Number((nats / 3).toFixed(4));
   assert.deepEqual(rounded("encoder_self"), [0.625, entropy, 0.5]); // two words and the end mark
-  assert.deepEqual(rounded("cross"), [0.4167, entropy, 0.3333]);
+  assert.deepEqual(rounded("cross"), [0.4167, entropy, 0.5]); // the last row sees the mark alone
+  assert.deepEqual(rounded("cross", rows, false), [0.75, entropy, 0.3333]);
   assert.deepEqual(rounded("decoder_self"), [0.75, entropy, 0.3333]);
   const nothing = [
     [0, 0, 0],
     [0.4, 0, 0],
   ];
-  assert.deepEqual(rounded("cross", nothing), [0.2, 0.1833, 0.5]);
-  assert.match(saidOf(statisticsOf("cross", nothing)), /rows sum to between 0.00 and 0.40/);
-  assert.match(saidOf(statisticsOf("cross", rows)), /rows sum to 1.00/);
+  assert.deepEqual(rounded("cross", nothing), [0.2, 0, 1]); // of the row that is not all zeros
+  const half = [[0.25, 0.25, 0]]; // its entropy is that of the row divided by its sum
+  assert.deepEqual(rounded("cross", half), [0.25, Number(Math.LN2.toFixed(4)), 0]);
+  const said = (given) => saidOf(statisticsOf("cross", given, true));
+  assert.match(said(nothing), /rows sum to between 0.00 and 0.40/);
+  assert.match(said(rows), /rows sum to 1.00/);
+  assert.match(said([[0, 0, 0]]), /all its weights are zero/);
+  assert.doesNotMatch(said([[0, 0, 1]]), /distance/); // it sees the end mark alone
 }
 
 async function runWorker(path) {

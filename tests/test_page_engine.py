@@ -1,6 +1,7 @@
 """The page's engine computes what PyTorch computes, and makes the same decisions in search."""
 
 import gzip
+import math
 import os
 import re
 from pathlib import Path
@@ -11,6 +12,7 @@ import torch
 from engine_in_node import exported, round_to_half, run_engine, run_jobs
 
 from repro.analysis.ablation import heads_of, scaled_heads
+from repro.analysis.heads import measure_heads
 from repro.analysis.replacement import replaced_head
 from repro.analysis.weights import collect_weights
 from repro.core.attention.base import AttentionWeights
@@ -293,6 +295,52 @@ def test_a_step_taken_apart_is_the_step_of_pytorch(name, folder):
         is_open = float(model.attentions()[site][1].gate()[2]) if name == "gated" else 1.0
         values = torch.tensor([row["value"] for row in rows])
         close(found["sum"], is_open * (shares[:, None] * values).sum(0), 1e-4)
+
+
+@pytest.mark.parametrize(
+    "site, options, change",
+    [
+        ("decoder_self", {"decoder_self": "mixed(types='FLBG', window=1)"}, {}),
+        ("cross", {}, {"forbidden": [[3, 2], [3, 5], [1, 1]]}),
+    ],
+    ids=["mixed", "painted"],
+)
+def test_the_shares_of_a_step_follow_from_the_scores_that_its_head_may_see(
+    site, options, change, folder
+):
+    path, _ = random_model(folder, "shut", num_heads=4, **options)
+    heads = [{"site": site, "layer": 1, "head": head} for head in range(4)]
+    jobs = [
+        ("step", {"src": SRC, "ids": TGT, "time": 3, "head": head, "changes": [head | change]})
+        for head in heads
+    ]
+    shut = []
+    for found in run_engine(path, *jobs):
+        powers = [row["score"] for row in found["rows"] if not row["blocked"]]
+        assert found["total"] == pytest.approx(float(torch.tensor(powers).exp().sum()), 1e-5)
+        for row in found["rows"]:
+            share = 0 if row["blocked"] else math.exp(row["score"]) / found["total"]
+            assert row["weight"] == pytest.approx(share, abs=1e-6)
+        shut.append([place for place, row in enumerate(found["rows"]) if row["blocked"]])
+    assert shut == ([[0, 1, 2], [0, 1], [], []] if site == "decoder_self" else [[2, 5]] * 4)
+
+
+@pytest.mark.parametrize("name", ["base", "hc-sa", "7Ftoken+1L", "sh-x", "no end mark"])
+def test_the_statistics_of_a_head_are_those_of_its_records(name, folder):
+    if name == "no end mark":
+        path, model = random_model(folder, "marks", tie_embeddings=False, source_end_mark=False)
+        src = SRC[:-1]
+    else:
+        path, translator = exported(name, folder)
+        model, src = translator.model, SRC
+    batch = (torch.tensor([src]), torch.tensor([[BOS_ID, *TGT]]))
+    measured = measure_heads(model, [batch])
+    heads = [head for site in SITES for head in heads_of(model, site)]
+    jobs = [("statistics", {"src": src, "ids": TGT, **head._asdict()}) for head in heads]
+    for head, found in zip(heads, run_engine(path, *jobs), strict=True):
+        for number in ("confidence", "entropy", "distance"):
+            expected = getattr(measured[head.site], number)[head.layer, head.head]
+            assert found[number] == pytest.approx(expected, abs=1e-4), (head, number)
 
 
 def test_a_replaced_head_has_no_query(folder):

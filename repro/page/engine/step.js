@@ -45,8 +45,8 @@ export function decodingStep(model, src, ids, time, { site, layer, head }) {
   const { rows: last } = watched.decode(watched.start(src), [BOS, ...ids.slice(0, time)]);
   const { variant, factors } = model.decoder[layer][site].sublayer;
   const { query, attended, context, found } = seen;
-  const isBlocked = (j) => context.blocked(time, j);
   const products = productsOf(variant, head, query[time], attended.key);
+  const isBlocked = (j) => context.blocked(time, j) || Boolean(products?.isShut(time, j));
   const start = head * variant.headDim;
   const weights = found.weights[head][time];
   const values = attended.value.map((row) => row.slice(start, start + variant.headDim));
@@ -79,11 +79,11 @@ export function decodingStep(model, src, ids, time, { site, layer, head }) {
 function productsOf(variant, head, row, keys) {
   const found = variant.scorerOf?.(head);
   if (!found || !keys) return null;
-  const { scorer, head: number } = found;
+  const { scorer, head: number, isShut } = found;
   const query = scorer.partOf(number, scorer.queries([row])[0]);
   const parts = keys.map((key) => scorer.partOf(number, key));
   const products = parts.map((key) => dot(query, key, 0, query.length));
-  return { query, keys: parts, products, scale: scorer.scale };
+  return { query, keys: parts, products, scale: scorer.scale, isShut };
 }
 
 function likeliest(logProbs) {

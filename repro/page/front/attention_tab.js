@@ -110,7 +110,7 @@ export class AttentionTab {
     else if (column !== undefined)
       this.matrix.cursor = [strongest(rows.map((weights) => weights[column])), column];
     this.matrix.draw(rows, sides, [], false);
-    this.statistics.textContent = saidOf(statisticsOf(site, rows));
+    this.statistics.textContent = saidOf(statisticsOf(site, rows, this.app.model.endMark));
     this.facts.textContent = factsOf(focus, this.app.model, rows);
   }
 }

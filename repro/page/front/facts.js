@@ -1,6 +1,8 @@
 // What is known of a head: from the stored records of its model, or of this sentence alone.
 
-const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+import { headOf } from "../engine/heads.js";
+import { statisticsOf } from "./statistics.js";
+
 const percent = (share) => `${Math.round(100 * share)} %`;
 
 /**
@@ -20,6 +22,6 @@ export function factsOf(key, model, rows) {
     const confidence = percent(fact.confidence);
     return `On record, over ${over} sentences: ${roles}; confidence ${confidence}${relevance}.`;
   }
-  const confidence = mean(rows.map((row) => Math.max(0, ...row)));
+  const { confidence } = statisticsOf(headOf(key).site, rows, model.endMark);
   return `On this sentence: confidence ${percent(confidence)}. No record tells its role.`;
 }

@@ -16,8 +16,10 @@ const TOO_OLD = "This browser cannot unpack the model. Use a current one.";
  *
  * Options, made in Python by the functions of `repro/page/page.py`:
  *
- *   models       [{ name, title, kind, corpus, examples: [{ source, reference }], facts, text }];
- *                `text()` returns the model's file, deflated and in base64, or promises it
+ *   models       [{ name, title, kind, corpus, source, target, learned, endMark, facts, text,
+ *                examples: [{ source, reference }] }]; `learned`: the kind of text in words;
+ *                `endMark`: whether a source sentence ends with a mark; `text()` returns the
+ *                model's file, deflated and in base64, or promises it
  *   engine       the text of the worker's script
  *   style        the text of views.css
  *   views        names of tabs, the first one open; by default all that have something to show

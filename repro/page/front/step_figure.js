@@ -62,12 +62,12 @@ function drawWeights(part, { rows, attended, total, query }) {
   const box = part(3, "Where it looks", text);
   if (!box) return;
   const list = add(box, "ul", "rp-keys");
-  rows.forEach(({ weight, score }, j) => {
+  rows.forEach(({ weight, score, blocked }, j) => {
     const row = add(list, "li", "rp-key");
     add(row, "span", "rp-of", attended[j]);
     const bar = add(row, "span", "rp-weight", "", { "aria-hidden": "true" });
     bar.style.setProperty("--part", Math.min(1, weight));
-    const power = query ? `e^${fixed(score)} = ${fixed(Math.exp(score))} → ` : "";
+    const power = query && !blocked ? `e^${fixed(score)} = ${fixed(Math.exp(score))} → ` : "";
     add(row, "span", "rp-sum", power + percent(weight));
   });
 }

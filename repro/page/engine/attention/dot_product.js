@@ -22,7 +22,7 @@ export class DotProduct {
 
   /** Return what scores the keys of a head, and its number there; see the registry. */
   scorerOf(head) {
-    return { scorer: this, head };
+    return { scorer: this, head, isShut: () => false };
   }
 
   /** Return the part of a row of queries or keys that a head reads. */

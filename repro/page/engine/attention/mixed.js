@@ -25,16 +25,17 @@ export function build({ embedDim, numHeads, tensor }, { types, window, repeat, s
   // The types in turn, or the last one for all further heads.
   const typeOf = (head) =>
     types[repeat === "all" ? head % types.length : Math.min(head, types.length - 1)];
+  const isOutside = (head, i, j) => OUTSIDE[typeOf(head)](i, j, window);
   return {
     numHeads,
     headDim,
     projectKey: (rows) => scorer.projectKey(rows),
-    scorerOf: (head) => scorer.scorerOf(head),
+    scorerOf: (head) => ({ scorer, head, isShut: (i, j) => isOutside(head, i, j) }),
     weights({ query, key, blocked, positions }) {
       return scorer.masked(
         query,
         key,
-        (head, i, j) => blocked(i, j) || OUTSIDE[typeOf(head)](positions[i], j, window),
+        (head, i, j) => blocked(i, j) || isOutside(head, positions[i], j),
       );
     },
   };

@@ -6,8 +6,9 @@
 //
 //   numHeads, headDim      of the layer; a variant may have its own numbers
 //   projectKey(rows)       prepares the attended rows once; absent where no key is read
-//   scorerOf(head)         the dot product behind a head's weights: { scorer, head }, or null;
-//                          absent where no head has one
+//   scorerOf(head)         the dot product behind a head's weights: { scorer, head, isShut }, or
+//                          null; absent where no head has one. isShut(i, j): whether the head may
+//                          not see j from position i, besides what is blocked for all heads
 //   weights(request)       returns weights[head][query], a Float32Array over the keys
 //
 // A `request` holds

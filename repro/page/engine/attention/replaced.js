@@ -17,13 +17,18 @@ export function replaced(layer, embedDim, head, pattern, forbidden = []) {
   const stack = { embedDim, numHeads: 1 };
   const other = pattern && buildWeights(pattern.variant, stack, pattern.options);
   const pairs = new Set(forbidden.map(([query, key]) => `${query} ${key}`));
+  const isPainted = (i, j) => pairs.has(`${i} ${j}`);
   return {
     numHeads: layer.numHeads,
     headDim: layer.headDim,
     projectKey: layer.projectKey && ((rows) => layer.projectKey(rows)),
-    scorerOf: (number) => (other && number === head ? null : (layer.scorerOf?.(number) ?? null)),
+    scorerOf(number) {
+      const found = layer.scorerOf?.(number) ?? null;
+      if (number !== head || !found) return found;
+      return other ? null : { ...found, isShut: (i, j) => found.isShut(i, j) || isPainted(i, j) };
+    },
     weights(request) {
-      const blocked = (i, j) => request.blocked(i, j) || pairs.has(`${request.positions[i]} ${j}`);
+      const blocked = (i, j) => request.blocked(i, j) || isPainted(request.positions[i], j);
       const limited = pairs.size ? { ...request, blocked } : request;
       const weights = [...layer.weights(request)];
       weights[head] = other ? other.weights(limited)[0] : layer.weights(limited)[head];
