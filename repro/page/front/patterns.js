@@ -37,6 +37,13 @@ export function limited(name, value) {
   return Number(Math.min(most, Math.max(least, Math.round(value / step) * step)).toFixed(2));
 }
 
+/** Return in words where a bell stands and how wide it is. */
+export function bellInWords({ center, std }) {
+  const side = center < 0 ? "before" : "after";
+  const where = center ? `${Math.abs(center)} ${side} the word itself` : "at the word itself";
+  return `Middle ${where}, width ${std}`;
+}
+
 /** Return the names that a head can have. Fixed places are within one sentence, not across two. */
 export function namesFor(key) {
   const isCross = headOf(key).site === "cross";

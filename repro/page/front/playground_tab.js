@@ -8,9 +8,11 @@ import { factsOf } from "./facts.js";
 import { HeadsView } from "./heads_view.js";
 import { sidesOf } from "./lines_view.js";
 import { Matrix } from "./matrix.js";
-import { BELL, NAMES, OWN, UNCHANGED, namesFor } from "./patterns.js";
+import { BELL, NAMES, OWN, UNCHANGED, bellInWords, namesFor } from "./patterns.js";
 import { focusOf } from "./reading.js";
 import { withPattern } from "./state.js";
+
+const HINT = "Drag the dots, or use the arrow keys on them.";
 
 export class PlaygroundTab {
   static title = "Replace a head";
@@ -24,26 +26,29 @@ export class PlaygroundTab {
   constructor(panel, app) {
     this.app = app;
     this.isPainting = false;
-    this.headsView = new HeadsView(
-      panel,
-      { press: (key) => app.look({ focus: key }), look: (key) => app.look({ focus: key }) },
-      false,
-    );
-    this.name = add(panel, "h2", "rp-title");
-    this.facts = add(panel, "p", "rp-caption");
-    const row = add(panel, "div", "rp-buttons");
-    const label = add(row, "label", "rp-label", "looks ");
+    this.settled = () => app.history.settle();
+    const top = add(panel, "div", "rp-beside rp-choosing");
+    const look = (key) => app.look({ focus: key });
+    this.headsView = new HeadsView(top, { press: look, look }, false);
+    const chosen = add(top, "div", "rp-chosen");
+    this.name = add(chosen, "h2", "rp-title");
+    const label = add(chosen, "label", "rp-label", "looks ");
     this.choice = add(label, "select", "rp-choice");
     this.choice.addEventListener("change", () => this.change({ name: this.choice.value }));
+    this.addBell(chosen);
+    this.facts = add(panel, "p", "rp-caption");
+    const row = add(panel, "div", "rp-buttons");
     this.paint = button(row, "paint what it may not see", () => this.togglePainting());
     this.restore = button(row, "this head as it was", () => this.put(null));
-    const body = add(panel, "div", "rp-beside");
-    const left = add(body, "div");
-    this.bellBox = add(body, "div", "rp-bellbox");
-    const settled = () => app.history.settle();
-    this.matrix = new Matrix(left, (blocked) => this.change({ blocked }, "painting"), settled);
-    add(this.bellBox, "p", "rp-caption", "Drag the dots, or use the arrow keys on them.");
-    this.bell = new Bell(this.bellBox, (moved) => this.change(moved, "dragging"), settled);
+    const painted = (blocked) => this.change({ blocked }, "painting");
+    this.matrix = new Matrix(panel, painted, this.settled);
+  }
+
+  /** The bell stands beside the heads, so that it is in view together with the translation. */
+  addBell(chosen) {
+    this.bellBox = add(chosen, "div");
+    this.bell = new Bell(this.bellBox, (moved) => this.change(moved, "dragging"), this.settled);
+    this.numbers = add(this.bellBox, "p", "rp-caption");
     const sums = add(this.bellBox, "label", "rp-label", "");
     this.sums = add(sums, "input", "", "", { type: "checkbox" });
     sums.append(" each row sums to one");
@@ -86,6 +91,7 @@ export class PlaygroundTab {
     this.restore.disabled = !(focus in state.patterns);
     this.bellBox.hidden = pattern.name !== BELL;
     this.bell.draw(pattern);
+    this.numbers.textContent = `${bellInWords(pattern)}. ${HINT}`;
     this.sums.checked = pattern.sums;
     const rows = reading.weightsOf(focus);
     if (!rows) return;
