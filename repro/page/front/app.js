@@ -5,7 +5,7 @@ import { ActionBar, SentenceControls } from "./controls.js";
 import { add } from "./dom.js";
 import { EngineClient } from "./engine_client.js";
 import { Reading, openHeads } from "./reading.js";
-import { statusOf } from "./sentences.js";
+import { aboutOf, statusOf } from "./sentences.js";
 import { History, START, checked, linkOf, readLink, toggled } from "./state.js";
 import { Tabs } from "./tabs.js";
 import { TranslationView } from "./translation_view.js";
@@ -252,7 +252,7 @@ export class App {
   drawNow() {
     const { state, reading } = this;
     const { words } = reading.found;
-    if (words) this.translation.draw(words, reading.other, this.language);
+    if (words) this.translation.draw(words, reading.other, this.language, aboutOf(this.model));
     else this.translation.wait(this.refusal ? "" : this.waitedFor);
     this.bar.enable({
       worst: reading.isMeasured && !this.refusal && this.mostNeeded(),

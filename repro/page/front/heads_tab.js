@@ -38,7 +38,12 @@ export class HeadsTab {
     const { rows, sides } = this.linesOf(focus);
     if (!rows) return;
     const nats = reading.losses.get(focus);
-    this.caption.textContent = captionOf(focus, nats, state.off.includes(focus));
+    this.caption.textContent = captionOf(
+      focus,
+      nats,
+      state.off.includes(focus),
+      !reading.isChanged,
+    );
     this.facts.textContent = factsOf(focus, app.model, rows);
     if (this.drawn === rows) return;
     this.drawn = rows;

@@ -6,7 +6,7 @@ import { add } from "./dom.js";
 import { openHeads } from "./reading.js";
 import { StoredPruning } from "./stored_pruning.js";
 
-const LITTLE = 0.5; // nats: with such a loss a translation is hardly less likely
+const LITTLE = 0.5; // nats: a translation that loses less is still more than half as likely
 
 export class PruningTab {
   static title = "Fewer heads";
@@ -93,7 +93,7 @@ export class PruningTab {
     if (this.points.length <= open) return "Switching off one head after another …";
     const first = this.points.findIndex(({ nats }) => nats > LITTLE);
     const enough = first < 0 ? 0 : open - first + 1;
-    return `With ${enough} of ${open} heads, the translation is as likely as with all`;
+    return `With ${enough} of ${open} heads, the translation is over half as likely as with all`;
   }
 
   /** List the counts at which the translation changes. */

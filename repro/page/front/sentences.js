@@ -32,20 +32,33 @@ export function statusOf({ off, replaced, open, measured }, message, found) {
   return [message, ...notesOf(found), ...state].filter(Boolean).join(" · ");
 }
 
+const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
+
+/** Return in words what a model translates, and from what kind of text it has learned. */
+export function aboutOf({ source, target, learned }) {
+  const [from, to] = [source, target].map((code) => LANGUAGES.of(code.replaceAll("_", "-")));
+  return `${from} to ${to}; the model has learned from ${learned} alone`;
+}
+
 /**
- * Return what is said of the head in focus; `nats`: what the sentence loses without it, if known.
+ * Return what is said of the head in focus.
+ *
+ * `nats`: what the translation by the whole model loses without this head alone, if known;
+ * `isWhole`: whether the whole model's translation is the one that is shown.
  */
-export function captionOf(key, nats, isOff) {
-  const needed = nats === undefined ? "." : `: ${costOf(nats)}`;
-  const where = "Lines lead from each word up to where the head looks.";
+export function captionOf(key, nats, isOff, isWhole) {
+  const needed = nats === undefined ? "." : `: ${costOf(nats, isWhole)}`;
+  const where = "Lines lead from each word up to where it looks.";
   return `${headName(headOf(key))}${isOff ? " (off)" : ""}${needed} ${where}`;
 }
 
 /** Return in words what a loss of log-probability means. */
-function costOf(nats) {
-  if (nats < 0.05) return "this sentence does without it.";
+function costOf(nats, isWhole) {
+  const without = isWhole
+    ? "without it, this translation is"
+    : "without it alone, the translation by all heads is";
+  if (nats < 0.05) return `${without} as likely.`;
   const factor = Math.exp(nats);
   const times = factor < 10 ? factor.toFixed(1) : Math.round(factor).toLocaleString("en");
-  const cost = `${times} times less likely (${nats.toFixed(1)} nats)`;
-  return `without it, this translation is ${cost}.`;
+  return `${without} ${times} times less likely (${nats.toFixed(1)} nats).`;
 }

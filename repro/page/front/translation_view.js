@@ -19,8 +19,11 @@ export class TranslationView {
     if (message) add(this.words, "span", "rp-hint", message);
   }
 
-  /** `words`: [{ text, probability }]; `whole`: those of the model with all its heads, or null. */
-  draw(words, whole, language) {
+  /**
+   * `words`: [{ text, probability }]; `whole`: those of the model with all its heads, or null;
+   * `about`: what to say of the model where these are the same.
+   */
+  draw(words, whole, language, about) {
     // Drawn anew it would be read out anew.
     if (this.drawn?.words === words && this.drawn.whole === whole) return;
     this.drawn = { words, whole };
@@ -33,7 +36,7 @@ export class TranslationView {
       whole && whole.map(({ text }) => text).join(" ") !== words.map(({ text }) => text).join(" ");
     this.whole.textContent = isBroken
       ? `with all heads: ${whole.map(({ text }) => text).join(" ")}`
-      : " ";
+      : about;
   }
 }
 
