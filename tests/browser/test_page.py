@@ -17,6 +17,7 @@ pytestmark = pytest.mark.browser
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 SLOW = 300_000  # milliseconds; nothing takes so long, but a busy machine is no reason to fail
 WORST = "switch off the most needed head"
+DRAWN = "(typeof page === 'undefined' ? apps : [page]).every((app) => !app.drawing)"
 
 
 @pytest.fixture(scope="module")
@@ -75,15 +76,20 @@ class Visit:
         return self.page.get_by_role("tabpanel", name=tab, exact=True)
 
     def until(self, expression: str, what: object = None) -> None:
-        """Wait until an expression of JavaScript about `page`, the app, holds.
+        """Wait until an expression of JavaScript about `page`, the app, holds and is drawn.
 
         Playwright's own `wait_for_function` evaluates text in the page, which the page forbids.
         """
         for _ in range(SLOW // 100):
-            if self.page.evaluate(expression, what):
+            if self.page.evaluate(expression, what) and self.page.evaluate(DRAWN):
                 return
             self.page.wait_for_timeout(100)
         raise AssertionError(f"it does not come true: {expression}")
+
+    def link(self) -> str:
+        """Return the state in the address, once it is written."""
+        self.until("!page.address.writing")
+        return self.page.evaluate("location.hash.slice(1)")
 
     def check_quiet(self) -> None:
         outside = [url for url in self.requests if not url.startswith(("file:", "data:", "blob:"))]
@@ -122,8 +128,7 @@ def test_heads_are_switched_off_undone_and_found_again_by_the_link(visit):
     here.page.locator(".rp-whole").filter(has_text=whole).wait_for(timeout=SLOW)
     broken = here.translation()
     assert broken != whole
-    here.page.wait_for_timeout(500)  # the link is written a little later
-    there = visit(here.page.url.partition("#")[2])
+    there = visit(here.link())
     there.off(3)
     there.status("3 of 24 heads off")
     there.translates(broken)
@@ -222,8 +227,7 @@ def test_tabs_are_reached_by_keys(visit):
     here.page.get_by_role("tabpanel", name=TABS[-1]).wait_for()
     here.page.get_by_label("paper").select_option("voita2019")
     assert here.page.locator(".rp-track").count() > 5
-    here.page.wait_for_timeout(500)
-    there = visit(here.page.url.partition("#")[2], loads=False)
+    there = visit(here.link(), loads=False)
     assert there.page.get_by_label("paper").input_value() == "voita2019"
     here.check_quiet()
     there.check_quiet()
@@ -249,8 +253,7 @@ def test_a_head_is_replaced_by_a_bell_that_is_dragged(visit):
     here.page.keyboard.press("ArrowRight")
     here.until(f"{bell}.std === 1.05")
     here.status("1 head replaced")
-    here.page.wait_for_timeout(500)
-    there = visit(here.page.url.partition("#")[2])
+    there = visit(here.link())
     there.until(f"{bell}.std === 1.05 && {bell}.center === {dragged}")
     there.open("Replace a head")
     there.status("1 head replaced")
@@ -411,13 +414,14 @@ def test_a_step_is_gone_through_part_by_part(visit):
         here.until("count => page.view.drawnParts === count", count)
     assert panel.locator(".rp-part").count() == 5
     panel.get_by_role("button", name="next word").press("Enter")
-    here.until("page.view.found.time === 1")
+    here.until("page.view.drawn.time === 1")
     likeliest = panel.locator(".rp-part").last.locator(".rp-of").first.text_content()
-    written = here.page.evaluate("page.view.found.target[2]")
+    written = here.page.evaluate("page.view.drawn.target[2]")
     assert likeliest == written
+    panel.get_by_role("button", name="play").dblclick()  # the second click stops it at once
+    here.until("page.view.timer === null && page.view.drawnParts === 1")
     panel.get_by_role("button", name="play").click()
-    here.until("page.view.drawnParts >= 2 && page.view.drawnParts < 5")
-    panel.get_by_role("button", name="stop").click()
+    here.until("page.view.timer === null && page.view.drawnParts === 5")
     here.check_quiet()
 
 

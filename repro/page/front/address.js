@@ -6,6 +6,7 @@ export class Address {
   /** `isOurs`: whether the address of the page is for this state at all. */
   constructor(isOurs = false) {
     this.isOurs = isOurs;
+    this.writing = null;
   }
 
   /** Write a state's link into the address, a little later. */
@@ -13,6 +14,7 @@ export class Address {
     if (!this.isOurs) return;
     clearTimeout(this.writing);
     this.writing = setTimeout(() => {
+      this.writing = null;
       try {
         history.replaceState(null, "", `#${link}`);
       } catch {
