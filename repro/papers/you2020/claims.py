@@ -60,7 +60,7 @@ CLAIMS = (
     Claim(
         "Y-02",
         "hard-coding cross attention too is costly",
-        "-4.7 to -10.3",
+        "4.7 to 10.3 lost",
         (loss(BASE, HC_ALL, at_least=4.0),),
         place="Table 2",
         fixed="2026-11-21",
@@ -104,7 +104,7 @@ CLAIMS = (
     Claim(
         "Y-07",
         "copying one neighbour nearly works: it costs 1.5 BLEU at most, and gains 0.2 at most",
-        "-0.5, -1.0",
+        "0.5 and 1.0 lost",
         (loss(HC_SA, INDEX, at_least=-0.2, at_most=1.5),),
         place="Table 5",
         fixed="2026-11-21",
@@ -112,7 +112,7 @@ CLAIMS = (
     Claim(
         "Y-08",
         "some mixing over positions is needed: without any, 3 BLEU or more are lost",
-        "-6.0, -7.2",
+        "6.0 and 7.2 lost",
         (loss(BASE, NO_SELF, at_least=3.0),),
         place="Table 3",
         fixed="2026-11-21",
