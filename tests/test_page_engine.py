@@ -27,6 +27,7 @@ from repro.core.subwords import BOS_ID, EOS_ID, PAD_ID
 from repro.core.transformer import Transformer
 from repro.data.corpora import load_once
 from repro.errors import InputError
+from repro.page.examples import CAPTIONS
 from repro.page.export import IN_PAGE, file_of, half_precision, model_file
 from repro.runs import gallery
 from repro.runs.models import load_model, load_with_subwords
@@ -34,8 +35,10 @@ from repro.runs.models import load_model, load_with_subwords
 GENERATED = [
     name for name in gallery.names() if gallery.load(name).config.data.corpus != "multi30k"
 ]
+ROOT = Path(__file__).parents[1]
 ALL = "ALL_SENTENCES" in os.environ  # not a sample of those that are translated
 SRC, TGT = [17, 404, 9, 33, 250, 61, 8, 777, EOS_ID], [5, 99, 310, 42, 7, 600]
+BELL = {"std": 1, "kernel": "density", "renormalize": False, "gamma": 1, "floor": False}
 ROUNDING = 2e-5  # torch adds in single precision, the engine in double
 
 
@@ -351,6 +354,24 @@ def test_a_replaced_head_has_no_query(folder):
     (found,) = run_engine(path, ("step", job))
     assert found["query"] is None and found["total"] is None
     close([row["weight"] for row in found["rows"]], torch.full((len(SRC),), 1 / len(SRC)))
+
+
+def test_a_bell_before_the_word_changes_the_translation_where_the_lesson_says_so(folder):
+    lesson = (ROOT / "docs/teaching/lesson.md").read_text(encoding="utf-8")
+    layer, head = map(int, re.search(r"the encoder's layer (\d),\s+head (\d)", lesson).groups())
+    path, _ = exported("multi30k-base", folder)
+    place = {"site": "encoder_self", "layer": layer - 1, "head": head - 1}
+    bells = [
+        place | {"pattern": {"variant": "gaussian", "options": BELL | {"centers": [center]}}}
+        for center in (-1, 0, 1)
+    ]
+    jobs = [
+        ("translate", {"sentence": CAPTIONS[0], "search": {"beam": 1}, "changes": changes})
+        for changes in ([], *([bell] for bell in bells))
+    ]
+    whole, before, at, after = (found["text"] for found in run_engine(path, *jobs))
+    assert before != whole
+    assert at == after == whole
 
 
 def test_the_engine_has_the_variants_that_are_exported(folder):

@@ -27,7 +27,8 @@ EXPLANATIONS = {
     ),
     r"IndexError: (index|list index|string index|tuple index).*out of": (
         "The index is past the border: a place outside the sentence does not exist. Ask first, "
-        "`0 <= j < length`; and mind that -1 is the last entry in Python."
+        "`0 <= j < length`; and mind that -1 is the last entry in Python. Or has what you fill "
+        "its axes in another order than you go through them?"
     ),
     r"Boolean value of Tensor|truth value of an array": (
         "`if`, `and`, `min`, `max` and `a < x < b` want one truth value, and a tensor has one for "

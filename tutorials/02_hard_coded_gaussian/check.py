@@ -192,6 +192,20 @@ def minus_infinity(weights):
 
 
 @mask_future.mistake
+def softmax_of_weights(weights):
+    """You took a softmax. That is for scores, and hands what the mask takes to the words that are
+    left. These are weights already: set those of the future to 0, and change nothing else."""
+    return minus_infinity(weights).softmax(dim=-1)
+
+
+@mask_future.mistake
+def very_low(weights):
+    """A very low number is for scores, before a softmax. These are weights already: a key that may
+    not be seen has a weight of 0."""
+    return weights.masked_fill(minus_infinity(weights).isinf(), -1e9)
+
+
+@mask_future.mistake
 def one_word_ahead(weights):
     """The query still sees the word after it: keys with j > i go, so j = i + 1 goes, too."""
     return weights.tril(1)
