@@ -27,12 +27,14 @@ OUTCOMES = {
     "undecided": Look("undecided", INK, "circle-open"),
     "not testable here": Look("not testable here", INK, "square-open"),
 }
-_LIKELIHOOD = "by likelihood, as BLEU"
 LIKELIHOODS = {
-    "holds": Look(_LIKELIHOOD, COLORS[0], "triangle-up", 7),
-    "fails": Look(_LIKELIHOOD, COLORS[1], "triangle-down", 7),
-    "undecided": Look(_LIKELIHOOD, INK, "triangle-up-open", 7),
-    "not testable here": Look(_LIKELIHOOD, INK, "triangle-down-open", 7),
+    outcome: Look(f"by likelihood, as BLEU: {outcome}", color, symbol, 7)
+    for outcome, color, symbol in (
+        ("holds", COLORS[0], "triangle-up"),
+        ("fails", COLORS[1], "triangle-down"),
+        ("undecided", INK, "triangle-up-open"),
+        ("not testable here", INK, "triangle-down-open"),
+    )
 }
 LOOKS = (*OUTCOMES.values(), *LIKELIHOODS.values(), PRINTED)
 Scale = Callable[[float], float]

@@ -80,6 +80,7 @@ class Visit:
 
         Playwright's own `wait_for_function` evaluates text in the page, which the page forbids.
         """
+        self.page.bring_to_front()  # a page behind another one draws nothing
         for _ in range(SLOW // 100):
             if self.page.evaluate(expression, what) and self.page.evaluate(DRAWN):
                 return
