@@ -160,7 +160,7 @@ def test_likelihood_is_a_triangle_below_the_score_in_the_color_of_its_own_outcom
     score, likelihood = Reading(0.5, -0.5, 1.5, "undecided"), Reading(0.4, 0.3, 0.5, "holds")
     rows = [EffectRow("a", score, "+0.50", likelihood)]
     figure = plots.forest("t", {"BLEU": [Effect("", "n", rows, 0.0)]})
-    (mark,), (other,) = named(figure, "undecided"), named(figure, "by likelihood, as BLEU: holds")
+    (mark,), (other,) = named(figure, "undecided"), named(figure, "holds by likelihood")
     assert other.marker.symbol == "triangle-up" and list(other.x) == [0.4]
     assert other.marker.color == plots.COLORS[0] and other.y[0] > mark.y[0]  # y runs downwards
 
@@ -169,7 +169,7 @@ def test_likelihood_is_drawn_and_listed_in_units_of_bleu():
     nats = Estimate(NATS_PER_BLEU, -NATS_PER_BLEU, 3 * NATS_PER_BLEU, unit=NATS)
     beside = Judged("", "open", nats)
     verdicts = {"multi30k": stored("Y-01", bleu(0.5, -0.2, 1.2), beside=beside)}
-    (mark,) = named(forest(YOU, verdicts), "by likelihood, as BLEU: undecided")
+    (mark,) = named(forest(YOU, verdicts), "undecided by likelihood")
     assert mark.x == pytest.approx((1.0,)) and mark.marker.symbol == "triangle-up-open"
     assert mark.error_x.array == pytest.approx((2.0,))
     assert "holds; by likelihood +1.00 BLEU: open" in effects_table(YOU, verdicts)

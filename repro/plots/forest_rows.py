@@ -28,7 +28,7 @@ OUTCOMES = {
     "not testable here": Look("not testable here", INK, "square-open"),
 }
 LIKELIHOODS = {
-    outcome: Look(f"by likelihood, as BLEU: {outcome}", color, symbol, 7)
+    outcome: Look(f"{outcome} by likelihood", color, symbol, 7)
     for outcome, color, symbol in (
         ("holds", COLORS[0], "triangle-up"),
         ("fails", COLORS[1], "triangle-down"),
