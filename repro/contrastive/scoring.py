@@ -35,7 +35,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from repro import stops
-from repro.contrastive.suites import ContrastiveSuite
+from repro.contrastive.suites import ContrastiveSuite, prepared_suite
 from repro.core.batches import MAX_SENTENCE, EncodedPairs, cut_by_tokens
 from repro.core.decoding import Translator
 from repro.core.settings import READERS
@@ -86,8 +86,9 @@ def cross_entropies(
 ) -> list[float]:
     """Return the mean cross entropy of each target, to compare contrastive ones, in nats.
 
-    The end mark counts as a token. Pairs with the same ids are scored once, so that they tie
-    exactly. For other pairs, batching changes only the last digits.
+    Both sides are read as the model's training text was. The end mark counts as a token. Pairs with
+    the same ids are scored once, so that they tie exactly. For other pairs, batching changes only
+    the last digits.
 
     Args:
         translator: a trained model.
@@ -109,7 +110,8 @@ def cross_entropies(
     ids = [
         (tuple(src), tuple(tgt))
         for src, tgt in zip(
-            subwords.encode(list(sources)), subwords.encode(list(targets)), strict=True
+            *(subwords.encode(translator.prepare(list(side))) for side in (sources, targets)),
+            strict=True,
         )
     ]
     distinct = list(dict.fromkeys(ids))
@@ -156,21 +158,26 @@ def score_suite(translator: Translator, suite: ContrastiveSuite) -> dict[str, An
     """Score all items of a contrastive suite, and return a record of JSON values.
 
     The record holds the cross entropies of each item, in the order of the suite, and the accuracies
-    by type. The caller adds the description of the model: run, configuration, seed, masked heads.
+    by type. It is of the suite as the model reads it (`prepared_suite`), which leaves out the items
+    whose error this model cannot see. The caller adds the description of the model: run,
+    configuration, seed, masked heads.
 
     Args:
         translator: a trained model, of the direction of the suite.
         suite: the items.
 
     Raises:
-        InputError: the suite is empty, or a sentence is longer than the model's attention allows.
+        InputError: the suite is empty, the model sees none of its errors, or a sentence is longer
+            than the model's attention allows.
     """
     check_kind("translator", translator, "load one, as in repro.load_translator(run)", Translator)
     check_kind(
         "suite", suite, "read one, as in read_suite('my/suite.json', 'en', 'de')", ContrastiveSuite
     )
+    given, suite = len(suite), prepared_suite(suite, translator.prepare)
     if not suite.items:
-        raise InputError(suite.name, "has no items", "choose another suite or test set")
+        what = f"has no items with an error that the model sees, of {given}"
+        raise InputError(suite.name, what, "choose another suite or test set")
     start = perf_counter()
     candidates = [(item.reference, *item.contrastive) for item in suite.items]
     sources = [
