@@ -318,6 +318,8 @@ def test_cross_attention_has_the_layers_of_the_decoder():
             "needs whole positions, .* Fix: use whole centers",
         ),
         ("uniform(x=1)", "encoder_self", "uniform has no option 'x'. Fix: write uniform alone"),
+        # it would be a second name of the same model
+        ("none(x=1)", "encoder_self", "none has no option 'x'. Fix: write none alone"),
         ("fixed(heads=0)", "encoder_self", "7 patterns and 1 learned heads in 0 heads"),
         ("gaussian(gamma=2.0)", "encoder_self", "gamma and floor belong to cross attention"),
         ("gaussian(kernel='index', floor=False, centers=[0.5])", "cross", "needs whole positions"),
