@@ -320,6 +320,31 @@ def test_cross_attention_has_the_layers_of_the_decoder():
         ("uniform(x=1)", "encoder_self", "uniform has no option 'x'. Fix: write uniform alone"),
         # it would be a second name of the same model
         ("none(x=1)", "encoder_self", "none has no option 'x'. Fix: write none alone"),
+        (
+            "fixed(spread='copy')",
+            "encoder_self",
+            r"fixed\(spread\): does nothing without unit='word'",
+        ),
+        (
+            "fixed(patterns=[], unit='word')",
+            "encoder_self",
+            r"\(unit\): does nothing without a pat",
+        ),
+        ("fixed(patterns=[], drop_fixed=True)", "encoder_self", r"\(drop_fixed\): does nothing"),
+        ("fixed(patterns=['current'], empty='self')", "encoder_self", r"\(empty\): does nothing"),
+        (
+            "fixed(patterns=['left'], right_context='mirrored')",
+            "encoder_self",
+            r"fixed\(right_context\): does nothing without the pattern right. Fix: leave it out",
+        ),
+        ("gaussian(kernel='index', std=2.0)", "encoder_self", "std and renormalize do nothing"),
+        ("gaussian(kernel='index', renormalize=True)", "decoder_self", "renormalize do nothing"),
+        ("mixed(types='GB', window=2)", "encoder_self", "does nothing without local heads"),
+        (
+            "recurrent(transition='code-0', layer_norm=False)",
+            "encoder_self",
+            r"recurrent\(layer_norm\): does nothing for a network of the code, code-0",
+        ),
         ("fixed(heads=0)", "encoder_self", "7 patterns and 1 learned heads in 0 heads"),
         ("gaussian(gamma=2.0)", "encoder_self", "gamma and floor belong to cross attention"),
         ("gaussian(kernel='index', floor=False, centers=[0.5])", "cross", "needs whole positions"),
