@@ -8,9 +8,15 @@ import numpy as np
 
 from repro.errors import InputError, texts_in
 from repro.statistics.intervals import LEVEL, Estimate, estimate
-from repro.statistics.metrics import CorpusMetric, metrics_for, score_of_sums, scorer_of
+from repro.statistics.metrics import (
+    TOKENISED,
+    CorpusMetric,
+    metrics_for,
+    score_of_sums,
+    scorer_of,
+)
 from repro.statistics.noise import SeedNoise, influences_on
-from repro.statistics.resampling import resamples
+from repro.statistics.resampling import bleu_of_sums, resamples
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,12 @@ class Counted:
         return score_of_sums(scorer_of(self.metric), added)
 
     def scores_of(self, rows: np.ndarray) -> np.ndarray:
-        """Return the score of each row of added-up statistics, `(num_rows,)`."""
+        """Return the score of each row of added-up statistics, `(num_rows,)`.
+
+        Lengths may be fractions, where a derivative is taken: sacreBLEU would cut those of BLEU.
+        """
+        if self.metric in ("BLEU", TOKENISED):
+            return bleu_of_sums(rows, is_smoothed=self.metric == "BLEU")
         return np.array([self.score_of(row) for row in rows])
 
 
