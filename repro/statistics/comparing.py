@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from repro.errors import InputError, texts_in
+from repro.errors import InputError, check_kind, texts_in
 from repro.statistics.intervals import LEVEL, Estimate, estimate
 from repro.statistics.metrics import (
     TOKENISED,
@@ -156,7 +156,7 @@ def paired_bootstrap(
 
     Raises:
         InputError: nothing to score, not texts, not as many references as hypotheses, an unknown
-            task, or no resample.
+            task, or fewer than two resamples.
     """
     (compared,) = compare_systems([[first], [second]], refs, target, num_samples, task)
     return compared
@@ -216,11 +216,12 @@ def compare_counted(
     """Compare systems with the first, as `compare_systems` does, by counted statistics.
 
     Raises:
-        InputError: no resample.
+        InputError: fewer than two resamples, which scatter nowhere.
     """
-    if num_samples < 1:
+    check_kind("num_samples", num_samples, "use the usual 1000", int)
+    if num_samples < 2:
         raise InputError(
-            "num_samples", f"must be at least 1, found {num_samples}", "use the usual 1000"
+            "num_samples", f"must be at least 2, found {num_samples}", "use the usual 1000"
         )
     counts = resamples(len(systems[0][0][0].sums), num_samples).astype(np.float32)
     by_metric = []
