@@ -74,7 +74,7 @@ class Comparison:
         first, second: the two scores.
         estimate: second - first. For single runs, the interval is the middle 95 % of the
             difference over paired bootstrap resamples (Koehn 2004); for more, see
-            `statistics.estimate`.
+            `statistics.intervals.estimate`.
         p: for single runs, the probability, were the two equal, of a difference at least this
             large in either direction; None for more.
         num_samples: how many resamples.
@@ -95,12 +95,12 @@ class Comparison:
 
     @property
     def low(self) -> float:
-        """Return the lower end of the bootstrap interval of the difference."""
+        """Return the lower end of the interval of the difference."""
         return self.estimate.ends[0]
 
     @property
     def high(self) -> float:
-        """Return the upper end of the bootstrap interval of the difference."""
+        """Return the upper end of the interval of the difference."""
         return self.estimate.ends[1]
 
 
