@@ -360,6 +360,11 @@ def test_cross_attention_has_the_layers_of_the_decoder():
             "cross",
             "5 heads of width embed_dim / heads do not fit embed_dim 24",
         ),
+        (
+            "dot-product(head_dim=0)",
+            "encoder_self",
+            r"model\.encoder_self: head_dim is 0\. Fix: use a width of 1 or more",
+        ),
         ("fixed(patterns=['midle'])", "encoder_self", "unknown pattern 'midle'"),
         ("fixed(learned=2)", "encoder_self", "7 patterns and 2 learned heads in 8 heads"),
         ("fixed(learned=-1)", "encoder_self", "7 patterns and -1 learned heads in 8 heads"),
