@@ -377,6 +377,7 @@ def test_cross_attention_has_the_layers_of_the_decoder():
         ("mixed(window=-1)", "encoder_self", "types 'GLFB' with window -1"),
         ("recurrent(max_len=0)", "decoder_self", "max_len is 0"),
         ("synthesizer(rank=0)", "decoder_self", "rank is 0"),
+        ("synthesizer(rank=257)", "cross", "rank is 257, but that of scores for 256 tokens is 256"),
         (
             "synthesizer(init='ones', rank=4)",
             "encoder_self",
