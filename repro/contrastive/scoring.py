@@ -32,7 +32,6 @@ from typing import Any, Literal
 import scipy  # which imports its parts when they are used
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from repro import stops
 from repro.contrastive.suites import ContrastiveSuite, prepared_suite
@@ -82,7 +81,6 @@ def cross_entropies(
     sources: Sequence[str],
     targets: Sequence[str],
     batch_tokens: int = 2048,
-    quiet: bool = True,
 ) -> list[float]:
     """Return the mean cross entropy of each target, to compare contrastive ones, in nats.
 
@@ -94,7 +92,6 @@ def cross_entropies(
         translator: a trained model.
         sources, targets: sentences, line by line; a source may be repeated with several targets.
         batch_tokens: padded size of a batch.
-        quiet: no progress bar.
 
     Raises:
         InputError: unequal numbers of sources and targets, or a sentence longer than the model's
@@ -124,17 +121,11 @@ def cross_entropies(
     ordered = sorted(range(len(pairs)), key=lambda i: pairs.lengths[i])
     found: dict[Hashable, float] = {}
     device = next(model.parameters()).device
-    with tqdm(
-        cut_by_tokens(ordered, pairs.lengths, batch_tokens),
-        desc="scoring",
-        unit="batch",
-        disable=quiet,
-    ) as bar:
-        for indices in bar:
-            stops.raise_if_stopping()
-            batch = pairs.batch(indices).to(device)
-            means = mean_token_losses(model(batch.src, batch.tgt_in), batch.tgt_out)
-            found |= zip((distinct[i] for i in indices), means.tolist(), strict=True)
+    for indices in cut_by_tokens(ordered, pairs.lengths, batch_tokens):
+        stops.raise_if_stopping()
+        batch = pairs.batch(indices).to(device)
+        means = mean_token_losses(model(batch.src, batch.tgt_in), batch.tgt_out)
+        found |= zip((distinct[i] for i in indices), means.tolist(), strict=True)
     return [found[pair] for pair in ids]
 
 
