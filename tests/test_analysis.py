@@ -129,6 +129,7 @@ def test_the_weights_of_a_layer_are_those_that_it_has_in_its_stack(spec):
             "layer 1 of 'fixed': has heads that look at the words",
         ),
         ({"spec": "none", "length": 3}, "layer 1 of 'none': has no attention. Fix: name a variant"),
+        ({"spec": "uniform", "length": 3, "key_len": 0}, "key_len: must be at least 1, found 0"),
         (
             {"spec": "gaussian", "length": 3, "key_len": 4},
             "key_len: is 4, but encoder_self has 3 keys. Fix: leave it out",

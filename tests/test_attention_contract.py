@@ -318,6 +318,33 @@ def test_cross_attention_has_the_layers_of_the_decoder():
             "needs whole positions, .* Fix: use whole centers",
         ),
         ("uniform(x=1)", "encoder_self", "uniform has no option 'x'. Fix: write uniform alone"),
+        # it would be a second name of the same model
+        ("none(x=1)", "encoder_self", "none has no option 'x'. Fix: write none alone"),
+        (
+            "fixed(spread='copy')",
+            "encoder_self",
+            r"fixed\(spread\): does nothing without unit='word'",
+        ),
+        (
+            "fixed(patterns=[], unit='word')",
+            "encoder_self",
+            r"\(unit\): does nothing without a pat",
+        ),
+        ("fixed(patterns=[], drop_fixed=True)", "encoder_self", r"\(drop_fixed\): does nothing"),
+        ("fixed(patterns=['current'], empty='self')", "encoder_self", r"\(empty\): does nothing"),
+        (
+            "fixed(patterns=['left'], right_context='mirrored')",
+            "encoder_self",
+            r"fixed\(right_context\): does nothing without the pattern right. Fix: leave it out",
+        ),
+        ("gaussian(kernel='index', std=2.0)", "encoder_self", "std and renormalize do nothing"),
+        ("gaussian(kernel='index', renormalize=True)", "decoder_self", "renormalize do nothing"),
+        ("mixed(types='GB', window=2)", "encoder_self", "does nothing without local heads"),
+        (
+            "recurrent(transition='code-0', layer_norm=False)",
+            "encoder_self",
+            r"recurrent\(layer_norm\): does nothing for a network of the code, code-0",
+        ),
         ("fixed(heads=0)", "encoder_self", "7 patterns and 1 learned heads in 0 heads"),
         ("gaussian(gamma=2.0)", "encoder_self", "gamma and floor belong to cross attention"),
         ("gaussian(kernel='index', floor=False, centers=[0.5])", "cross", "needs whole positions"),
@@ -333,6 +360,11 @@ def test_cross_attention_has_the_layers_of_the_decoder():
             "cross",
             "5 heads of width embed_dim / heads do not fit embed_dim 24",
         ),
+        (
+            "dot-product(head_dim=0)",
+            "encoder_self",
+            r"model\.encoder_self: head_dim is 0\. Fix: use a width of 1 or more",
+        ),
         ("fixed(patterns=['midle'])", "encoder_self", "unknown pattern 'midle'"),
         ("fixed(learned=2)", "encoder_self", "7 patterns and 2 learned heads in 8 heads"),
         ("fixed(learned=-1)", "encoder_self", "7 patterns and -1 learned heads in 8 heads"),
@@ -345,6 +377,7 @@ def test_cross_attention_has_the_layers_of_the_decoder():
         ("mixed(window=-1)", "encoder_self", "types 'GLFB' with window -1"),
         ("recurrent(max_len=0)", "decoder_self", "max_len is 0"),
         ("synthesizer(rank=0)", "decoder_self", "rank is 0"),
+        ("synthesizer(rank=257)", "cross", "rank is 257, but that of scores for 256 tokens is 256"),
         (
             "synthesizer(init='ones', rank=4)",
             "encoder_self",

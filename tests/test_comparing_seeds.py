@@ -102,8 +102,8 @@ def test_what_cannot_be_compared_is_refused(stored):
         compare_seeds(records)
     with refuses(InputError, "hypotheses", "2", "1"):
         compare_systems([[["Ja."], ["Ja."]], [["Ja.", "Nein."]]], ["Ja."], "de")
-    with refuses(InputError, "num_samples", "1", "0"):
-        compare_systems([[["Ja."]], [["Ja."]]], ["Ja."], "de", num_samples=0)
+    with refuses(InputError, "num_samples", "2", "1"):
+        compare_systems([[["Ja."]] * 2, [["Ja."]]], ["Ja."], "de", num_samples=1)
     for systems in ([], [[["Ja."]], []]):
         with pytest.raises(InputError, match="systems: one has no texts, or there is no system"):
             compare_systems(systems, ["Ja."], "de")

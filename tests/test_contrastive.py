@@ -121,7 +121,7 @@ def test_a_tie_is_wrong_and_all_contrastive_translations_count(translator):
         ContrastiveItem("a tree", "a house ♠", ("a house ♣",), "tie"),
         ContrastiveItem("a tree", low, (high,), "right"),
         ContrastiveItem("a tree", high, (low,), "wrong"),
-        ContrastiveItem("a tree", low, (high, low + ""), "one equal"),
+        ContrastiveItem("a tree", low + " ♠", (high, low + " ♣"), "one equal"),
     ]
     record = score_suite(translator, suite_of(*items))
     assert decisions(record) == [False, True, False, False]
@@ -131,6 +131,27 @@ def test_a_tie_is_wrong_and_all_contrastive_translations_count(translator):
         "wrong": 0,
         "one equal": 0,
     }
+
+
+def test_typed_text_is_read_as_the_training_text_was(translator):
+    """A model of lower-cased text sees no capitals, so none may move a decision."""
+    lower = Translator(
+        translator.model, translator.subwords, lambda texts: [text.lower() for text in texts]
+    )
+    found = cross_entropies(lower, ["A Tree", "THE house"], ["The House", "a Tree"])
+    assert found == cross_entropies(translator, ["a tree", "the house"], ["the house", "a tree"])
+    item = ContrastiveItem("A Tree", "The House", ("A House",), "word")
+    suite = suite_of(item, ContrastiveItem("A tree", "The house", ("the house",), "case"))
+    record = score_suite(lower, suite)
+    read = score_suite(
+        translator, suite_of(ContrastiveItem("a tree", "the house", ("a house",), "word"))
+    )
+    assert (record["items"], record["suite"]["sha256"]) == (read["items"], read["suite"]["sha256"])
+    assert record["suite"]["skipped"] == {"the model does not see the error": 1}
+    with pytest.raises(
+        InputError, match="own: has no items with an error that the model sees, of 1"
+    ):
+        score_suite(lower, suite_of(suite.items[1]))
 
 
 def test_what_differs_by_less_than_is_stored_is_a_tie(translator, monkeypatch):

@@ -217,9 +217,10 @@ def test_nothing_or_unequal_lines_are_refused(hyps, refs, message):
         score_all(hyps, refs, "de")
 
 
-def test_no_resample_is_refused():
-    with refuses(InputError, "num_samples", "1", "0"):
-        paired_bootstrap(WORSE, BETTER, REFS, "de", num_samples=0)
+@pytest.mark.parametrize("few", [0, 1, 2.5])
+def test_resamples_that_scatter_nowhere_are_refused(few):
+    with refuses(InputError, "num_samples", str(few)):
+        paired_bootstrap(WORSE, BETTER, REFS, "de", num_samples=few)
 
 
 def test_a_text_in_the_place_of_a_list_is_refused():

@@ -12,6 +12,7 @@ from repro.claims.pooling import pooled
 from repro.core.batches import mark_source
 from repro.core.decoding import Translator
 from repro.core.subwords import BOS_ID, EOS_ID
+from repro.data.characters import clean_line
 from repro.data.corpora import load_pairs
 from repro.files import write_json
 from repro.measures import likelihood
@@ -41,6 +42,16 @@ def test_the_likelihood_of_a_reference_is_that_of_each_of_its_tokens(translator)
         wanted = sum(-float(chances[i, token]) for i, token in enumerate([*target, EOS_ID]))
         assert found["nll"][place] == pytest.approx(wanted, abs=1e-3)
         assert found["tokens"][place] == len(target) + 1
+
+
+def test_references_are_read_as_the_training_text_was(translator):
+    with_marks = [text.replace("e", "e\u00ad") for text in REFS]
+    cleaned = Translator(
+        translator.model, translator.subwords, lambda texts: [clean_line(text) for text in texts]
+    )
+    assert likelihood_tables(cleaned, SOURCES, with_marks) == likelihood_tables(
+        translator, SOURCES, REFS
+    )
 
 
 def test_a_reference_that_the_model_cannot_read_leaves_no_likelihood(translator, monkeypatch):

@@ -9,7 +9,6 @@ PACKAGE = Path(__file__).resolve().parents[1] / "repro"
 WRITTEN = re.compile(r"(layer|head) \{|\{(layer|i)\}\.\{(head|j)\}|L\{layer\}")
 OF_ARGUMENTS = {  # messages that name an argument as it was given, and keys for JavaScript
     "analysis/ablation.py",
-    "analysis/replacement.py",
     "analysis/weights.py",
     "core/attention/spec.py",
     "page/stored.py",

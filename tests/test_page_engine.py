@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import torch
 from engine_in_node import exported, round_to_half, run_engine, run_jobs
+from replaced_head import replaced_head
 
 from repro.analysis.ablation import heads_of, scaled_heads
 from repro.analysis.heads import measure_heads
-from repro.analysis.replacement import replaced_head
 from repro.analysis.weights import collect_weights
 from repro.core.attention.base import AttentionWeights
 from repro.core.attention.fixed import PATTERNS, Fixed
@@ -426,11 +426,9 @@ def test_a_replaced_head_changes_the_scores_as_in_pytorch(site, folder):
     path, translator = exported("base", folder)
     model, jobs, expected = translator.model, [], []
     forbidden = [[2, 0], [2, 1], [3, 1], [0, 0]]
-    also_blocked = torch.zeros(5, 5, dtype=torch.bool)
-    also_blocked[[q for q, _ in forbidden], [k for _, k in forbidden]] = True
     for pattern, weights in [*patterns(16), (None, None)]:
-        for pairs, blocked in (([], None), (forbidden, also_blocked)):
-            with replaced_head(model, site, 1, 2, weights, blocked):
+        for pairs in ([], forbidden):
+            with replaced_head(model, site, 1, 2, weights, pairs):
                 expected.append(token_log_probs(model, SRC, TGT))
             change = {"site": site, "layer": 1, "head": 2, "pattern": pattern, "forbidden": pairs}
             jobs.append(("score", {"src": SRC, "ids": TGT, "changes": [change]}))

@@ -12,6 +12,7 @@ from scipy import stats
 
 from repro.claims.conditions import decide
 from repro.records.translations import statistics_of
+from repro.statistics.comparing import count_texts
 from repro.statistics.intervals import (
     Undefined,
     estimate,
@@ -19,7 +20,7 @@ from repro.statistics.intervals import (
     paired_difference,
     rank_correlation,
 )
-from repro.statistics.metrics import score_of_sums
+from repro.statistics.metrics import TOKENISED, score_of_sums
 from repro.statistics.noise import SeedNoise, influences_on
 from repro.statistics.power import detectable, minimum_detectable
 from repro.statistics.resampling import bleu_of_resamples, bleu_of_sums, resamples
@@ -129,6 +130,24 @@ def test_influences_on_bleu_show_the_variance_of_its_resamples(refs):
         influences = influences_on(bleu_of_sums, sums)
         assert influences.sum() == pytest.approx(0.0, abs=1e-9)
         assert (influences**2).sum() == pytest.approx(bleu_of_resamples(sums).var(), rel=0.05)
+
+
+@pytest.mark.parametrize("place, name", [(0, "BLEU"), (1, "chrF"), (2, TOKENISED)])
+def test_influences_on_few_sentences_show_the_variance_of_resamples(refs, place, name):
+    """The brevity penalty is smooth: a thousandth of 200 words moves it."""
+    few = refs[:20]
+    shorter = [" ".join(ref.split()[: -1 - i % 3]) for i, ref in enumerate(few)]
+    metric = count_texts(shorter, few, "de")[place]
+    again = metric.scores_of(resamples(20, 2000).astype(float) @ metric.sums)
+    influences = influences_on(metric.scores_of, metric.sums)
+    assert metric.metric == name and (influences**2).sum() == pytest.approx(again.var(), rel=0.15)
+
+
+def test_unsmoothed_bleu_of_sums_is_that_of_sacrebleu():
+    rows = np.array([[9, 10, 7, 4, 2, 1, 9, 8, 7, 6], [9, 10, 7, 4, 2, 0, 9, 8, 7, 6], [0] * 10])
+    metric = sacrebleu.BLEU(smooth_method="none")
+    expected = [score_of_sums(metric, row) for row in rows]
+    assert bleu_of_sums(rows, is_smoothed=False) == pytest.approx(expected) and expected[0] > 20
 
 
 def test_what_seeds_share_with_sentences_is_what_single_sentences_scatter():

@@ -129,8 +129,17 @@ def test_variants_describes_one_with_its_options(capsys):
         "    slope            float or null; default 1.0",
     ]
     assert "Literal" not in "\n".join(run(capsys, "variants", "gaussian"))
-    assert refused(capsys, "variants", "gausian")[1].startswith(
+    plain, with_option = (run(capsys, "variants", f"gaussian{end}") for end in ("", "(std=2.0)"))
+    assert with_option == plain
+
+
+@pytest.mark.parametrize("command", ["variants", "check"])
+def test_a_misspelt_variant_is_named_and_none_has_nothing_to_look_at(capsys, command):
+    assert refused(capsys, command, "gausian")[1].startswith(
         "error: variant: unknown attention 'gausian'. Fix: did you mean 'gaussian'?"
+    )
+    assert refused(capsys, command, "none")[1].startswith(
+        "error: none: has no attention to check or describe. Fix: use one of dot-product, "
     )
 
 

@@ -53,7 +53,7 @@ def weights(
         InputError: an unknown variant, site or option; or a variant that depends on the words.
     """
     length = length or len(words or ())
-    key_len = key_len or length
+    key_len = length if key_len is None else key_len
     for where, number in {
         "length": length,
         "key_len": key_len,

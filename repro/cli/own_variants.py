@@ -10,8 +10,9 @@ from repro.cli.listing import (
     list_systems,
     list_variants,
 )
-from repro.core.attention.variants import options_of, type_of
-from repro.core.config import SITES
+from repro.core.attention.spec import parse_variant
+from repro.core.attention.variants import VARIANTS, options_of, type_of
+from repro.core.config import NO_SUBLAYER, SITES
 from repro.errors import InputError
 from repro.setting_list import list_settings, type_in_words
 
@@ -29,12 +30,26 @@ def variants(name: str | None) -> None:
       repro variants my.py:alibi
     """
     if name:
+        name = _name_of(name)
         return click.echo("\n".join([describe_variant(name), *_options(name)]))
     sites = "model.encoder_self=NAME, model.decoder_self=NAME, model.cross=NAME"
     click.echo(f"{heading('Systems (repro train --system NAME):')}\n{list_systems()}\n")
     click.echo(f"{heading(f'Attention variants (at a site: {sites}):')}\n{list_variants()}\n")
     title = "Scales (repro train --scale NAME, and --scale of other commands):"
     click.echo(f"{heading(title)}\n{list_scales()}")
+
+
+def _name_of(variant: str) -> str:
+    """Return the name of a variant, with or without options.
+
+    Raises:
+        InputError: an unknown name, or that of no attention.
+    """
+    name, _ = parse_variant(variant, "variant")
+    if name == NO_SUBLAYER:
+        known = ", ".join(VARIANTS)
+        raise InputError(variant, "has no attention to check or describe", f"use one of {known}")
+    return name
 
 
 def _options(name: str) -> list[str]:
@@ -67,6 +82,7 @@ def check(variant: str) -> None:
 
     if ";" in variant:
         raise InputError(variant, "is of several layers", "check the variant of each by itself")
+    _name_of(variant)
     refused = refusing_sites(variant)
     specs = [variant] if "(" in variant else specs_of(variant)
     faults = 0

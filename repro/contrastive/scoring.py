@@ -32,10 +32,9 @@ from typing import Any, Literal
 import scipy  # which imports its parts when they are used
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from repro import stops
-from repro.contrastive.suites import ContrastiveSuite
+from repro.contrastive.suites import ContrastiveSuite, prepared_suite
 from repro.core.batches import MAX_SENTENCE, EncodedPairs, cut_by_tokens
 from repro.core.decoding import Translator
 from repro.core.settings import READERS
@@ -82,18 +81,17 @@ def cross_entropies(
     sources: Sequence[str],
     targets: Sequence[str],
     batch_tokens: int = 2048,
-    quiet: bool = True,
 ) -> list[float]:
     """Return the mean cross entropy of each target, to compare contrastive ones, in nats.
 
-    The end mark counts as a token. Pairs with the same ids are scored once, so that they tie
-    exactly. For other pairs, batching changes only the last digits.
+    Both sides are read as the model's training text was. The end mark counts as a token. Pairs with
+    the same ids are scored once, so that they tie exactly. For other pairs, batching changes only
+    the last digits.
 
     Args:
         translator: a trained model.
         sources, targets: sentences, line by line; a source may be repeated with several targets.
         batch_tokens: padded size of a batch.
-        quiet: no progress bar.
 
     Raises:
         InputError: unequal numbers of sources and targets, or a sentence longer than the model's
@@ -109,7 +107,8 @@ def cross_entropies(
     ids = [
         (tuple(src), tuple(tgt))
         for src, tgt in zip(
-            subwords.encode(list(sources)), subwords.encode(list(targets)), strict=True
+            *(subwords.encode(translator.prepare(list(side))) for side in (sources, targets)),
+            strict=True,
         )
     ]
     distinct = list(dict.fromkeys(ids))
@@ -122,17 +121,11 @@ def cross_entropies(
     ordered = sorted(range(len(pairs)), key=lambda i: pairs.lengths[i])
     found: dict[Hashable, float] = {}
     device = next(model.parameters()).device
-    with tqdm(
-        cut_by_tokens(ordered, pairs.lengths, batch_tokens),
-        desc="scoring",
-        unit="batch",
-        disable=quiet,
-    ) as bar:
-        for indices in bar:
-            stops.raise_if_stopping()
-            batch = pairs.batch(indices).to(device)
-            means = mean_token_losses(model(batch.src, batch.tgt_in), batch.tgt_out)
-            found |= zip((distinct[i] for i in indices), means.tolist(), strict=True)
+    for indices in cut_by_tokens(ordered, pairs.lengths, batch_tokens):
+        stops.raise_if_stopping()
+        batch = pairs.batch(indices).to(device)
+        means = mean_token_losses(model(batch.src, batch.tgt_in), batch.tgt_out)
+        found |= zip((distinct[i] for i in indices), means.tolist(), strict=True)
     return [found[pair] for pair in ids]
 
 
@@ -156,21 +149,26 @@ def score_suite(translator: Translator, suite: ContrastiveSuite) -> dict[str, An
     """Score all items of a contrastive suite, and return a record of JSON values.
 
     The record holds the cross entropies of each item, in the order of the suite, and the accuracies
-    by type. The caller adds the description of the model: run, configuration, seed, masked heads.
+    by type. It is of the suite as the model reads it (`prepared_suite`), which leaves out the items
+    whose error this model cannot see. The caller adds the description of the model: run,
+    configuration, seed, masked heads.
 
     Args:
         translator: a trained model, of the direction of the suite.
         suite: the items.
 
     Raises:
-        InputError: the suite is empty, or a sentence is longer than the model's attention allows.
+        InputError: the suite is empty, the model sees none of its errors, or a sentence is longer
+            than the model's attention allows.
     """
     check_kind("translator", translator, "load one, as in repro.load_translator(run)", Translator)
     check_kind(
         "suite", suite, "read one, as in read_suite('my/suite.json', 'en', 'de')", ContrastiveSuite
     )
+    given, suite = len(suite), prepared_suite(suite, translator.prepare)
     if not suite.items:
-        raise InputError(suite.name, "has no items", "choose another suite or test set")
+        what = f"has no items with an error that the model sees, of {given}"
+        raise InputError(suite.name, what, "choose another suite or test set")
     start = perf_counter()
     candidates = [(item.reference, *item.contrastive) for item in suite.items]
     sources = [

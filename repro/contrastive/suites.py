@@ -15,7 +15,7 @@ A good model finds the erroneous translations less likely.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -120,6 +120,29 @@ def suite_without_overlap(
         else:
             items.append(item)
     return replace(suite, items=tuple(items), skipped=skipped)
+
+
+def prepared_suite(
+    suite: ContrastiveSuite, prepare: Callable[[list[str]], list[str]]
+) -> ContrastiveSuite:
+    """Return a contrastive suite as a model reads it, without the items that it cannot decide.
+
+    Where the error is one of case, models of lower-cased text see none. `skipped` counts such
+    items. A suite that is prepared already stays as it is.
+
+    Args:
+        suite: of any text.
+        prepare: see `Translator`.
+    """
+    items = []
+    for item in suite.items:
+        source, reference, *contrastive = prepare([item.source, item.reference, *item.contrastive])
+        if reference not in contrastive:
+            items.append(
+                replace(item, source=source, reference=reference, contrastive=tuple(contrastive))
+            )
+    unseen = Counter({"the model does not see the error": len(suite.items) - len(items)})
+    return replace(suite, items=tuple(items), skipped=suite.skipped + unseen)
 
 
 @cache  # drawing takes seconds

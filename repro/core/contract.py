@@ -292,9 +292,9 @@ def _check_sums(weights: Tensor, where: str) -> None:
 
 
 @torch.no_grad()
-def check_calls_do_not_meet(spec: str, site: str, length: int = 5) -> None:
+def check_calls_do_not_meet(spec: str, site: str) -> None:
     """Ask about one text, then another of the same shape: what was asked first may not count."""
-    case, where = make(spec, site, length), f"{spec} at {site}"
+    case, where = make(spec, site), f"{spec} at {site}"
     case.weights.eval()
     fresh, first = copy.deepcopy(case.weights), case.weigh()
     check_same(

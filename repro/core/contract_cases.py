@@ -24,18 +24,19 @@ def specs_of(name: str) -> list[str]:
 
     The other values are those that the type of an option suggests.
     """
-    found = [name]
+    found, examples = [name], examples_of(name)
     for option in options_of(name).values():
-        values = _other_values(option)
-        # one that can be used will do
-        if typing.get_origin(option.annotation) is not typing.Literal:
-            values = [
-                value
-                for value in values
-                if any(is_defined(f"{name}({option.name}={value!r})", site) for site in SITES)
-            ][:1]
-        found += [f"{name}({option.name}={value!r})" for value in values]
-    return [*found, *(f"{name}({example})" for example in examples_of(name))]
+        given = [f"{option.name}={value!r}" for value in _other_values(option)]
+        used = [one for one in given if any(is_defined(f"{name}({one})", site) for site in SITES)]
+        if typing.get_origin(option.annotation) is typing.Literal:
+            # all, but what an example has beside the option that it has an effect with
+            used = [
+                one for one in given if one in used or not any(one in text for text in examples)
+            ]
+        else:
+            used = used[:1]  # one that can be used will do
+        found += [f"{name}({one})" for one in used]
+    return [*found, *(f"{name}({example})" for example in examples)]
 
 
 def examples_of(name: str) -> tuple[str, ...]:

@@ -1,10 +1,9 @@
 """Score a run on contrastive pairs: its suite, the accuracies, and the stored table."""
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from repro.analysis.ablation import heads_of, scaled_heads, without_in_every_layer
@@ -19,7 +18,12 @@ from repro.contrastive.scoring import (
     encode_names,
     score_suite,
 )
-from repro.contrastive.suites import ContrastiveSuite, minigerman_suite, suite_without_overlap
+from repro.contrastive.suites import (
+    ContrastiveSuite,
+    minigerman_suite,
+    prepared_suite,
+    suite_without_overlap,
+)
 from repro.core.config import DataConfig, from_dict
 from repro.data.corpora import cased_form, load_once, prepare_lines
 from repro.errors import InputError
@@ -53,7 +57,8 @@ def suite_of(data: DataConfig) -> ContrastiveSuite:
         what = f"there are no contrastive pairs from {data.source} into {data.target}"
         raise InputError("contrastive pairs", what, "choose a corpus of English and German")
     if cased := cased_form(data.corpus):
-        return _prepared(suite_of(replace(data, corpus=cased)), data.corpus)
+        prepare = partial(prepare_lines, data.corpus)
+        return prepared_suite(suite_of(replace(data, corpus=cased)), prepare)
     corpus = load_once(data.corpus, data.source, data.target)
     train = corpus.pairs("train", data.source, data.target)
     if wants_mucow(data):
@@ -81,24 +86,10 @@ def published_suites(data: DataConfig) -> tuple[ContrastiveSuite, ...]:
     if (data.source, data.target) != ("en", "de"):
         what = f"is from {data.source} into {data.target}, the published pairs are from en into de"
         raise InputError("the run", what, "choose a run with --direction en-de")
-    suites = [_prepared(load_distil_lingeval(reference), data.corpus) for reference in FILES]
+    prepare = partial(prepare_lines, data.corpus)
+    suites = [prepared_suite(load_distil_lingeval(reference), prepare) for reference in FILES]
     train = load_once(data.corpus, "en", "de").pairs("train", "en", "de")
     return tuple(suite_without_overlap(suite, *train) for suite in suites)
-
-
-def _prepared(suite: ContrastiveSuite, corpus: str) -> ContrastiveSuite:
-    """Return the suite to measure a run on as models read it, without unseen errors."""
-    items = []
-    for item in suite.items:
-        source, reference, *contrastive = prepare_lines(
-            corpus, [item.source, item.reference, *item.contrastive]
-        )
-        if reference not in contrastive:
-            items.append(
-                replace(item, source=source, reference=reference, contrastive=tuple(contrastive))
-            )
-    unseen = Counter({"the error is not seen in lower case": len(suite.items) - len(items)})
-    return replace(suite, items=tuple(items), skipped=suite.skipped + unseen)
 
 
 def measure_published_pairs(run: Run) -> dict[str, Any]:

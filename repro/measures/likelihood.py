@@ -27,9 +27,9 @@ def likelihood_tables(
     Raises:
         InputError: a source is too long for the model.
     """
-    tokens = [len(ids) + 1 for ids in translator.subwords.encode(refs)]
+    tokens = [len(ids) + 1 for ids in translator.subwords.encode(translator.prepare(refs))]
     if max(tokens) > longest_readable(translator.model, "target"):
         return {}
-    means = cross_entropies(translator, translator.prepare(sources), refs)
+    means = cross_entropies(translator, sources, refs)
     nll = [round(mean * count, DECIMALS) for mean, count in zip(means, tokens, strict=True)]
     return {"likelihood": Table({NLL: nll, TOKENS: tokens})}

@@ -41,10 +41,10 @@ def results(what: What = "scores", folder: str | Path = "results") -> pd.DataFra
         For `verdicts`, a row per condition. It has `scale`, `split`, `claim`, its `statement`,
         `test` (the digest of its structure), `status`, `reason`; `condition` in words, `outcome`;
         `value`, `low`, `high`, `level`, `over`, `least_seeds`, `most_seeds`, `counts_seeds`,
-        `detectable`, `unit` (see `statistics.Estimate`), `right`, `by_chance` (percent), and
-        `void`, the reason for a missing number. `likelihood` is what likelihood says of the claim;
-        `nats_outcome`, `nats`, `nats_low`, `nats_high`, `nats_over` are the condition by
-        it. A claim that was not run has one row without a condition.
+        `detectable`, `unit` (see `statistics.intervals.Estimate`), `right`, `by_chance` (percent),
+        and `void`, the reason for a missing number. `likelihood` is what likelihood says of the
+        claim; `nats_outcome`, `nats`, `nats_low`, `nats_high`, `nats_over` are the condition by it.
+        A claim that was not run has one row without a condition.
 
     Raises:
         InputError: no such kind of results, or no such folder.

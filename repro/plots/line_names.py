@@ -28,6 +28,7 @@ GLYPHS = {
 LINE = "━"  # of a line without marks
 LONGEST = 26  # letters of a line of a name
 LETTER, ROW = 7, 16  # pixels
+BESIDE = 45  # pixels between panels for what is no name, such as labels of an axis
 PADDING = 0.06  # of the range of values, above and below
 
 
@@ -54,16 +55,15 @@ def room_of(names: Sequence[str]) -> int:
     return LETTER * max((len(line) for name in names for line in _lines(name)), default=0)
 
 
-def spacing_of(names: Sequence[str], num_columns: int, beside: int = 45) -> float:
+def spacing_of(names: Sequence[str], num_columns: int) -> float:
     """Return the gap between panels that leaves room for names, as a share of their area.
 
     Args:
         names: at the ends of lines.
         num_columns: of panels.
-        beside: pixels of what else stands there, such as labels of an axis.
     """
     room = 30 + room_of(names)
-    return min((room + beside) / (WIDTH - 60 - room), 0.9 / max(1, num_columns - 1))
+    return min((room + BESIDE) / (WIDTH - 60 - room), 0.9 / max(1, num_columns - 1))
 
 
 def _name_panel(figure: go.Figure, name: str, named: Sequence[Any]) -> None:

@@ -166,7 +166,7 @@ def _first_subwords(start: Run | None, sentences: list[str], data: DataConfig) -
 
 
 def _warn_of_unknown(run: Run, subwords: Subwords, texts: list[str]) -> None:
-    """Say which characters of the training text have no piece."""
+    """Say which characters of the texts of all splits have no piece."""
     if unknown := subwords.unknown_characters(texts):
         fate = "spelled in bytes" if subwords.has_bytes else "read as unknown and never written"
         print(f"{run.path}: no piece for {describe_characters(unknown)} ({fate})", file=sys.stderr)

@@ -6,11 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from repro.errors import InputError, texts_in
+from repro.errors import InputError, check_kind, texts_in
 from repro.statistics.intervals import LEVEL, Estimate, estimate
-from repro.statistics.metrics import CorpusMetric, metrics_for, score_of_sums, scorer_of
+from repro.statistics.metrics import (
+    TOKENISED,
+    CorpusMetric,
+    metrics_for,
+    score_of_sums,
+    scorer_of,
+)
 from repro.statistics.noise import SeedNoise, influences_on
-from repro.statistics.resampling import resamples
+from repro.statistics.resampling import bleu_of_sums, resamples
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,12 @@ class Counted:
         return score_of_sums(scorer_of(self.metric), added)
 
     def scores_of(self, rows: np.ndarray) -> np.ndarray:
-        """Return the score of each row of added-up statistics, `(num_rows,)`."""
+        """Return the score of each row of added-up statistics, `(num_rows,)`.
+
+        Lengths may be fractions, where a derivative is taken: sacreBLEU would cut those of BLEU.
+        """
+        if self.metric in ("BLEU", TOKENISED):
+            return bleu_of_sums(rows, is_smoothed=self.metric == "BLEU")
         return np.array([self.score_of(row) for row in rows])
 
 
@@ -63,7 +74,7 @@ class Comparison:
         first, second: the two scores.
         estimate: second - first. For single runs, the interval is the middle 95 % of the
             difference over paired bootstrap resamples (Koehn 2004); for more, see
-            `statistics.estimate`.
+            `statistics.intervals.estimate`.
         p: for single runs, the probability, were the two equal, of a difference at least this
             large in either direction; None for more.
         num_samples: how many resamples.
@@ -84,12 +95,12 @@ class Comparison:
 
     @property
     def low(self) -> float:
-        """Return the lower end of the bootstrap interval of the difference."""
+        """Return the lower end of the interval of the difference."""
         return self.estimate.ends[0]
 
     @property
     def high(self) -> float:
-        """Return the upper end of the bootstrap interval of the difference."""
+        """Return the upper end of the interval of the difference."""
         return self.estimate.ends[1]
 
 
@@ -145,7 +156,7 @@ def paired_bootstrap(
 
     Raises:
         InputError: nothing to score, not texts, not as many references as hypotheses, an unknown
-            task, or no resample.
+            task, or fewer than two resamples.
     """
     (compared,) = compare_systems([[first], [second]], refs, target, num_samples, task)
     return compared
@@ -205,11 +216,12 @@ def compare_counted(
     """Compare systems with the first, as `compare_systems` does, by counted statistics.
 
     Raises:
-        InputError: no resample.
+        InputError: fewer than two resamples, which scatter nowhere.
     """
-    if num_samples < 1:
+    check_kind("num_samples", num_samples, "use the usual 1000", int)
+    if num_samples < 2:
         raise InputError(
-            "num_samples", f"must be at least 1, found {num_samples}", "use the usual 1000"
+            "num_samples", f"must be at least 2, found {num_samples}", "use the usual 1000"
         )
     counts = resamples(len(systems[0][0][0].sums), num_samples).astype(np.float32)
     by_metric = []

@@ -70,18 +70,19 @@ def brevity_of_sums(sums: np.ndarray) -> np.ndarray:
         return np.exp(np.minimum(0.0, 1 - ref_len / hyp_len))
 
 
-def bleu_of_sums(sums: np.ndarray) -> np.ndarray:
+def bleu_of_sums(sums: np.ndarray, is_smoothed: bool = True) -> np.ndarray:
     """Return the corpus BLEU of each row of added-up `metrics.CorpusMetric.statistics`.
 
     Args:
         sums: lengths of hypothesis and reference, n-grams of one to four that match, and that there
             are, `(num_rows, 10)`.
+        is_smoothed: whether n-grams without a match count a little, or make the score 0.
     """
     ngrams = sums.astype(float).T[2:]
     matches, totals = np.array(ngrams[:4]), np.array(ngrams[4:])
     with np.errstate(divide="ignore", invalid="ignore"):
         # for the first order without a match half of one counts, then a quarter ...
-        halved = 2.0 ** -np.cumsum(matches == 0, axis=0)
+        halved = is_smoothed * 2.0 ** -np.cumsum(matches == 0, axis=0)
         precisions = np.where(matches == 0, halved, matches) / totals
         scores = 100 * brevity_of_sums(sums) * np.exp(np.log(precisions).mean(axis=0))
     return np.where((matches[0] == 0) | (totals == 0).any(axis=0), 0.0, scores)

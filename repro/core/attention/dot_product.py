@@ -81,20 +81,16 @@ def build(
         head_dim: width of a head; default the width of the layer / heads.
 
     Raises:
-        InputError: no heads, or heads that do not divide the width.
+        InputError: no heads, heads without width, or heads that do not divide the width.
     """
-    heads = stack.num_heads if heads is None else heads
-    if (
-        heads < 1
-        or (head_dim is None and stack.embed_dim % heads)
-        or (head_dim is not None and head_dim < 1)
-    ):
-        width = head_dim or "embed_dim / heads"
+    heads, where = stack.num_heads if heads is None else heads, f"model.{stack.site}"
+    if head_dim is not None and head_dim < 1:
+        raise InputError(where, f"head_dim is {head_dim}", "use a width of 1 or more")
+    if heads < 1 or (head_dim is None and stack.embed_dim % heads):
+        width = "embed_dim / heads" if head_dim is None else head_dim
         found = f"{heads} heads of width {width} do not fit embed_dim {stack.embed_dim}"
         raise InputError(
-            f"model.{stack.site}",
-            found,
-            "use a divisor of embed_dim, or none where no head is wanted",
+            where, found, "use a divisor of embed_dim, or none where no head is wanted"
         )
     head_dim = stack.embed_dim // heads if head_dim is None else head_dim
     return [

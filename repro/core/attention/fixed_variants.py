@@ -134,7 +134,7 @@ def build(
 
     Raises:
         SiteError: cross attention, or word patterns in the decoder.
-        InputError: options without sense.
+        InputError: options without sense or effect.
     """
     where = f"model.{stack.site}"
     if stack.site == "cross":
@@ -157,6 +157,22 @@ def build(
     place = torch.zeros(1, dtype=torch.long)
     for name in patterns:
         pattern(name, place, place, place)  # an unknown name is refused here
+    # such an option would give the same model another name
+    for option, is_idle, needs in (
+        ("unit", unit == "word" and not patterns, "a pattern"),
+        (
+            "right_context",
+            right_context != "literal" and "right" not in patterns,
+            "the pattern right",
+        ),
+        ("empty", empty != "zero" and not WRAPPED.keys() & patterns, " or ".join(WRAPPED)),
+        ("spread", spread == "copy" and not (unit == "word" and patterns), "unit='word'"),
+        ("drop_fixed", drop_fixed and not patterns, "a pattern"),
+    ):
+        if is_idle:
+            raise InputError(
+                f"{where}: fixed({option})", f"does nothing without {needs}", "leave it out"
+            )
     width = stack.embed_dim // heads
     scorers = [
         DotProduct(stack.embed_dim, learned, width, stack.dropout) if learned else None

@@ -148,6 +148,9 @@ def build(
             f"gamma is {ratio}",
             "give a number above 0, or train: then gamma=data is the data's length ratio",
         )
+    if kernel == "index" and (std != 1.0 or renormalize):
+        what = "copies values with weight one, so std and renormalize do nothing"
+        raise InputError(f"{where}: gaussian(kernel='index')", what, "leave them out")
     floor = is_cross if floor is None else floor
     if (
         kernel != "density"

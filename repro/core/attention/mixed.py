@@ -77,7 +77,7 @@ def head_types(num_heads: int, types: str = TYPES, repeat: Literal["all", "last"
 
 
 # Settings that no type suggests, for the contract tests.
-EXAMPLES = ("types='GL', repeat='last', scale='model'", "types='FB', window=2")
+EXAMPLES = ("types='GL', repeat='last', scale='model'", "types='FB'")
 
 
 def build(
@@ -98,7 +98,7 @@ def build(
 
     Raises:
         SiteError: cross attention.
-        InputError: an unknown type, or a window that makes no sense.
+        InputError: an unknown type, or a window that makes no sense or has no effect.
     """
     if stack.site == "cross":
         what = (
@@ -112,6 +112,11 @@ def build(
             f"model.{stack.site}",
             found,
             "give between 1 letter of GLFB and one for each head, and a window of 0 or more",
+        )
+    if window != 1 and "L" not in types:
+        fix = "leave it out, or give types with an L"
+        raise InputError(
+            f"model.{stack.site}: mixed(window)", "does nothing without local heads", fix
         )
     letters = head_types(stack.num_heads, types, repeat)
     width = stack.head_dim if scale == "head" else stack.embed_dim

@@ -100,7 +100,7 @@ def build(
 
     Raises:
         SiteError: cross attention.
-        InputError: a size below 1.
+        InputError: a size below 1, or an option without effect.
     """
     if stack.site == "cross":
         what = (
@@ -109,6 +109,9 @@ def build(
         raise SiteError("model.cross", what, "use recurrent at encoder_self or decoder_self")
     if max_len < 1:
         raise InputError(f"model.{stack.site}", f"max_len is {max_len}", "use 1 or more")
+    if not layer_norm and transition != "paper":
+        where, what = f"model.{stack.site}: recurrent(layer_norm)", "does nothing for a network of"
+        raise InputError(where, f"{what} the code, {transition}", "leave it out")
     recurrence = RecurrenceWithOptions(
         stack.num_heads, max_len, transition, axis, layer_norm, residual, trainable
     )

@@ -126,15 +126,15 @@ def build_weights(
 def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list[Any]:
     """Build one variant for all layers, so that the layers that use it share its parameters."""
     name, options = parse_variant(spec, f"model.{site}")
-    if name == NO_SUBLAYER:
-        return [None] * num_layers
-    from repro.core.attention.base import AttentionWeights, Stack
-
-    known = options_of(name)
+    known = {} if name == NO_SUBLAYER else options_of(name)
     for option in options:
         if option not in known:
             fix = did_you_mean(option, known) if known else f"write {name} alone"
             raise InputError(f"model.{site}", f"{name} has no option '{option}'", fix)
+    if name == NO_SUBLAYER:
+        return [None] * num_layers
+    from repro.core.attention.base import AttentionWeights, Stack
+
     for option, parameter in known.items():
         if parameter.default is parameter.empty and option not in options:
             fix = f"write {name}({option}=...)"

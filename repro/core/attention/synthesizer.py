@@ -117,6 +117,9 @@ def build(
         raise InputError(
             f"model.{stack.site}", f"max_len is {max_len} and rank is {rank}", "use 1 or more"
         )
+    if rank is not None and rank > max_len:
+        what = f"rank is {rank}, but that of scores for {max_len} tokens is {max_len} at most"
+        raise InputError(f"model.{stack.site}", what, "give a lower rank, or leave it out")
     if init == "ones" and rank is not None and rank > 1:
         what = "init is 'ones', where columns of factors start equal and learn alike: "
         what += f"rank {rank} stays 1"

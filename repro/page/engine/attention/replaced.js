@@ -1,7 +1,7 @@
 // Put other weights in the place of one head's, without training the model again.
 //
 // The head keeps its values and its part of the output projection. So this shows how much it
-// depends on where it looks (`repro/analysis/replacement.py`).
+// depends on where it looks.
 
 import { buildWeights } from "./registry.js";
 
