@@ -200,9 +200,10 @@ def _describe_seeds(seeds: "list[Seed]", records: "list[Record]", results: Path)
     for seed, record in zip(seeds, records, strict=True):
         if seed.here and seed.record and seed.record["scores"] != record["scores"]:
             score = seed.record["scores"][0]
+            began = [one["provenance"]["started"] for one in (seed.record, record)]
+            what = "another scoring" if began[0] == began[1] else "another training"
             notes.append(
-                f"{seed.name} in {results} is another training of it: {score['name']} "
-                f"{shown(score['value'])}"
+                f"{seed.name} in {results} is {what} of it: {score['name']} {shown(score['value'])}"
             )
     threads = sorted({record["provenance"]["threads"] for record in records})
     if len(threads) > 1:

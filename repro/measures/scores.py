@@ -25,7 +25,12 @@ from repro.records.stored import FORMAT, load_record, overlap_of, plain, plain_n
 from repro.records.translations import hypotheses_of, score_tables, writable
 from repro.runs.behaviour import output_of
 from repro.runs.log_lines import LogLines
-from repro.runs.models import changed_code, load_subwords, load_translator
+from repro.runs.models import (
+    changed_code,
+    load_subwords,
+    load_translator,
+    warn_of_changed_code,
+)
 from repro.runs.naming import system_of
 from repro.runs.run import Run
 from repro.runs.train import train
@@ -85,6 +90,7 @@ def evaluate_run(
     )
     kept = _kept_record(path, run, split, search, (sources, refs)) if run.is_finished else None
     if kept is not None and "dev_curve" in kept["training"]:
+        warn_of_changed_code(run)  # as loading the model does
         return kept
     translator = load_translator(run)
     if kept is not None:
