@@ -59,8 +59,8 @@ def evaluate_run(
         The record.
 
     Raises:
-        InputError: an unfinished run or an unknown split. Also a published corpus that has changed
-            since training: test sentences may be in the old training text. Also a model that scores
+        InputError: an unfinished run or an unknown split. Also a corpus that has changed since
+            training: test sentences may be in the old training text. Also a model that scores
             its translations differently when it reads them at once.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
@@ -71,7 +71,7 @@ def evaluate_run(
     _check_version(run)
     sources, refs = load_pairs(data.corpus, data.source, data.target, split)
     made_of = json.dumps(asdict(search), sort_keys=True)
-    # Such text may have changed since, unlike a published corpus.
+    # Such a test set may have changed since, unlike one of a published corpus.
     if ":" in split or own_folder(data.corpus):
         made_of += str((sources, refs))
     if not refs:
@@ -135,23 +135,18 @@ def dev_loss(run: Run) -> float:
 
 
 def _check_version(run: Run) -> None:
-    """Refuse to measure a run that was trained on another version of its corpus.
-
-    Your own text may have changed, unless its folder is said to have moved.
-    """
+    """Refuse to measure a run that was trained on another version of its corpus."""
     data = run.config.data
     check_text_is_found(data.corpus, run.path)
-    if (own_folder(data.corpus) and not is_text_moved(data.corpus)) or not text_may_change(
-        data.corpus
-    ):
+    if not text_may_change(data.corpus):
         return
     if (
         load_once(data.corpus, data.source, data.target).fingerprint
         != run.provenance()["data_fingerprint"]
     ):
         what = (
-            f"was trained on another version of {data.corpus}, whose training text may hold what "
-            "is test text in this one"
+            f"was trained on another version of {data.corpus}, whose training text "
+            "may hold this test text"
         )
         elsewhere = (
             f"set {MOVED_TEXT} to the folder that holds its text now"
