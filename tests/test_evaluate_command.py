@@ -357,7 +357,7 @@ def test_a_folder_for_the_record_that_cannot_be_is_refused_before_the_work(
     ("second", "line"),
     [
         ("unfinished", "is not finished. Fix: start its"),
-        ("of another text", "have different training data. Fix: compare runs of"),
+        ("of another text", "have different texts. Fix: compare runs of"),
         (
             "of another corpus",
             "are of different corpora or directions. Fix: compare runs of one corpus",

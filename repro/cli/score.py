@@ -156,7 +156,7 @@ def compare(first, second, scale, results, split, as_json, beam, alpha, penalty)
 
     from repro.cli.comparing import find_systems
     from repro.core.decoding import SearchConfig
-    from repro.records.report import check_comparable, check_same_training_text
+    from repro.records.report import check_comparable, check_same_text
 
     def search(usual_alpha: float) -> SearchConfig:
         return SearchConfig(beam, usual_alpha if alpha is None else alpha, penalty)
@@ -168,7 +168,7 @@ def compare(first, second, scale, results, split, as_json, beam, alpha, penalty)
         if seed.here:
             seed.here.check_finished()
             check_split(seed.here, split)
-    check_same_training_text([seed.described() for seed in seeds])
+    check_same_text([seed.described() for seed in seeds])
     records = [
         [seed.evaluated(split, search, no_progress()) for seed in system] for system in systems
     ]
