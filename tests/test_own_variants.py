@@ -19,6 +19,7 @@ from repro.core.attention import variants
 from repro.core.attention.base import Positions
 from repro.core.attention.spec import build_weights
 from repro.core.config import ModelConfig
+from repro.data.own_text import own_folder
 from repro.errors import InputError
 from repro.measures.scores import evaluate_run
 from repro.pruning.cutting import save_pruned
@@ -27,6 +28,7 @@ from repro.records.translations import hypotheses_of
 from repro.runs.behaviour import WORDS, changes, of_model
 from repro.runs.models import load_model
 from repro.runs.train import train
+from repro.verify.derived import _untrained
 
 NEARNESS = '''"""Attention that fades with distance."""
 
@@ -407,3 +409,36 @@ def test_pairs_of_ones_own_that_are_left_out_are_counted(tmp_path, capsys):
     )
     expected = f"{run.path}: training pairs left out: 1 (blank); repro data {name} names them\n"
     assert capsys.readouterr().err == expected
+
+
+def test_what_is_not_here_of_ones_own_is_no_fault_of_the_records(
+    runs, tmp_path, monkeypatch, capsys
+):
+    own = Path(shutil.copytree(own_folder(few_pairs()), tmp_path / "own"))
+    few = (f"data.corpus=local:{own}", *TINY)
+    Path("mine.py").write_text(NEARNESS)
+    run(capsys, "train", *few, "model.encoder_self=mine.py")
+    run(capsys, "train", *few)
+    for name in ("encoder_self", "base"):
+        run(capsys, "evaluate", name, "--beam", "1", "--record", "mine")
+    (tmp_path / "elsewhere").mkdir()
+
+    def verified(folder: str = ".") -> str:
+        _untrained.cache_clear()  # as in another process
+        monkeypatch.chdir(tmp_path / folder)
+        code, page, said = ended(capsys, "verify", "--results", str(tmp_path / "mine"))
+        monkeypatch.chdir(tmp_path)
+        assert code == 0 and "no fault" in page, said
+        return page + said
+
+    absent = "not checkable here, 1 record: mine.py: is not in "
+    assert absent not in verified() and absent in verified("elsewhere")
+    run(capsys, "results", "mine", "--update")
+    assert "not checkable" not in verified()
+    assert "rows compared: 2; of a file that is not here: 1" in verified("elsewhere")
+    text = (own / "test.en").read_text()
+    (own / "test.en").write_text(text.replace(" ", " a ", 1))
+    what = "holds another text than the one that these records are of. Fix: restore the text"
+    assert f"not checkable here, 2 records: local:{own}: {what}" in verified()
+    (own / "test.en").write_text(text)
+    assert "not checkable" not in verified()
