@@ -75,7 +75,7 @@ def test_another_tokeniser_is_refused(results):
 
 def test_other_training_data_are_refused(results):
     first, second = load_records(results)[:2]
-    with pytest.raises(InputError, match="have different training data"):
+    with pytest.raises(InputError, match="have different texts"):
         check_comparable(
             [first, second | {"provenance": second["provenance"] | {"data_fingerprint": "leaking"}}]
         )

@@ -266,7 +266,8 @@ def test_a_kept_evaluation_is_not_made_again(capsys, runs, monkeypatch):
     assert run(capsys, *command) == said
 
 
-def test_own_text_that_changed_is_scored_again(capsys, runs, tmp_path):
+def test_a_test_set_of_ones_own_that_changed_is_scored_again(capsys, runs, tmp_path):
+    """Not train, dev or test of the run's corpus: what is test text now may have trained it."""
     own = tmp_path / "own"
     own.mkdir()
     for split, number in (("train", 300), ("dev", 20), ("test", 20)):
@@ -274,17 +275,35 @@ def test_own_text_that_changed_is_scored_again(capsys, runs, tmp_path):
             ("en", "de"), load_pairs("minigerman", "en", "de", split), strict=True
         ):
             (own / f"{split}.{language}").write_text("\n".join(lines[:number]) + "\n")
+            if split == "test":
+                (own / f"tst2013.{language}").write_text("\n".join(lines[20:40]) + "\n")
     for system in ("base", "hc-sa"):
         run(capsys, "train", "--system", system, *TINY, f"data.corpus=local:{own}")
-    run(capsys, "evaluate", "base", "--beam", "1")
-    changed = own / "test.de"
+    scored = ("--split", "tst2013", "--beam", "1")
+    run(capsys, "evaluate", "base", *scored)
+    changed = own / "tst2013.de"
     changed.write_text("\n".join(reversed(changed.read_text().splitlines())) + "\n")
-    run(capsys, "compare", "base", "hc-sa", "--beam", "1")
+    run(capsys, "compare", "base", "hc-sa", *scored)
     references = {
         load_record(path)["references_sha256"] for path in runs.glob("hc-sa*/evaluations/*.json")
     }
     found = [load_record(path) for path in runs.glob("base*/evaluations/*.json")]
     assert len(found) == 2 and references < {record["references_sha256"] for record in found}
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_a_run_is_not_scored_in_another_text_than_it_was_trained_in(capsys, runs, tmp_path, split):
+    own = Path(shutil.copytree(own_folder(few_pairs()), tmp_path / "own"))
+    for system in ("base", "hc-sa"):
+        run(capsys, "train", "--system", system, *TINY, f"data.corpus=local:{own}")
+        run(capsys, "evaluate", system, "--beam", "1")
+    text = (own / f"{split}.en").read_text()
+    (own / f"{split}.en").write_text(text.replace(" ", " a ", 1))
+    for command in (["evaluate", "base"], ["compare", "base", "hc-sa"], ["report", "base"]):
+        code, _, said = ended(capsys, *command)
+        assert code == 2 and "was trained on another version of local:" in said, command
+    (own / f"{split}.en").write_text(text)
+    run(capsys, "evaluate", "base", "--beam", "1")
 
 
 def test_a_model_of_lower_cased_text_gets_lower_case(capsys, runs, monkeypatch):
@@ -338,7 +357,7 @@ def test_a_folder_for_the_record_that_cannot_be_is_refused_before_the_work(
     ("second", "line"),
     [
         ("unfinished", "is not finished. Fix: start its"),
-        ("of another text", "have different training data. Fix: compare runs of"),
+        ("of another text", "have different texts. Fix: compare runs of"),
         (
             "of another corpus",
             "are of different corpora or directions. Fix: compare runs of one corpus",

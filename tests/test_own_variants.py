@@ -3,19 +3,23 @@ file was edited."""
 
 import importlib
 import re
+import shutil
 import sys
+from pathlib import Path
 
 import pytest
 import torch
-from command_line import refused
+from command_line import ended, refused, run
 from expected_errors import refuses
+from few_pairs import few_pairs
 from own_files import DE, EN, write_corpus
-from tiny_runs import assert_same, cut_short, parameters_of, tiny
+from tiny_runs import TINY, assert_same, cut_short, parameters_of, tiny
 
 from repro.core.attention import variants
 from repro.core.attention.base import Positions
 from repro.core.attention.spec import build_weights
 from repro.core.config import ModelConfig
+from repro.data.own_text import own_folder
 from repro.errors import InputError
 from repro.measures.scores import evaluate_run
 from repro.pruning.cutting import save_pruned
@@ -24,6 +28,7 @@ from repro.records.translations import hypotheses_of
 from repro.runs.behaviour import WORDS, changes, of_model
 from repro.runs.models import load_model
 from repro.runs.train import train
+from repro.verify.derived import _untrained
 
 NEARNESS = '''"""Attention that fades with distance."""
 
@@ -283,11 +288,44 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
     )
     assert "inexact" not in first["provenance"] and second["provenance"]["inexact"] == [note]
     assert f"; not exact: {note}" in render([second]) and "not exact" not in render([first])
-    assert train(tiny(option), runs, quiet=True).path == run.path
-    assert (
-        "this code computes other scores of the next token than when the run began: old "
-        "parameters, new code" in capsys.readouterr().err
-    ), "its dev loss is that of the old code"
+    assert evaluate_run(run, "dev") == second and f"{note}. Delete" in capsys.readouterr().err
+    with refuses(InputError, run.path.name, note, "delete the run's folder to train it again"):
+        train(tiny(option), runs, quiet=True)  # its dev loss is that of the old code
+    assert train(tiny(option), runs, quiet=True, allow_inexact=True).path == run.path
+
+
+def test_records_of_an_edited_variant_are_not_taken_for_those_of_the_new_one(
+    runs, tmp_path, monkeypatch, capsys, quick_workers
+):
+    few = (f"data.corpus={few_pairs()}", *TINY)
+    command = ("run", "base", *few, "model.encoder_self=mine.py", "--results", "mine")
+    planned = (*command, "--seeds", "2", "--dry-run")
+    monkeypatch.setenv("REPRO_VARIANTS", str(tmp_path))  # where the workers find it
+    file = Path("mine.py")
+    file.write_text(NEARNESS)
+    run(capsys, *command, "--seeds", "2")
+    run(capsys, "run", "base", *few, "--results", "mine")
+    assert ended(capsys, *planned)[2].startswith("0 runs to train, 0 to measure")
+    own = [next(runs.glob(f"encoder_self*-seed{seed}-*")) for seed in (1, 2)]
+    shutil.rmtree(own[1])
+    compared = ("compare", "base-seed", own[0].name[:20], "--results", "mine")
+    assert own[1].name in "".join(run(capsys, *compared)), "both seeds, one of them as a record"
+    file.write_text(NEARNESS.replace("-self.slope", "5 * self.slope"))
+    assert ended(capsys, *planned)[2].startswith("2 runs to train")
+    code, page, said = ended(capsys, *compared)
+    assert code == 0 and "old parameters, new code" in said
+    assert "another training" not in page and own[1].name not in page
+    code, _, said = ended(capsys, *command)
+    assert code == 2 and "old parameters, new code. Fix: restore the code, or delete the" in said
+    shutil.rmtree(own[0])
+    code, _, said = ended(capsys, *compared)
+    assert code == 2 and "is of other code than this" in said
+    Path("mine.py").rename("elsewhere.py")
+    assert own[1].name in "".join(run(capsys, *compared)), "records alone need no code"
+    Path("elsewhere.py").rename("mine.py")
+    run(capsys, *command)
+    assert ended(capsys, *command, "--dry-run")[2].startswith("0 runs to train, 0 to measure")
+    assert ended(capsys, *planned)[2].startswith("1 run to train"), "the other seed is as it was"
 
 
 def test_what_a_variant_keeps_in_buffers_is_saved_with_the_run(write, tmp_path, monkeypatch, whole):
@@ -371,3 +409,36 @@ def test_pairs_of_ones_own_that_are_left_out_are_counted(tmp_path, capsys):
     )
     expected = f"{run.path}: training pairs left out: 1 (blank); repro data {name} names them\n"
     assert capsys.readouterr().err == expected
+
+
+def test_what_is_not_here_of_ones_own_is_no_fault_of_the_records(
+    runs, tmp_path, monkeypatch, capsys
+):
+    own = Path(shutil.copytree(own_folder(few_pairs()), tmp_path / "own"))
+    few = (f"data.corpus=local:{own}", *TINY)
+    Path("mine.py").write_text(NEARNESS)
+    run(capsys, "train", *few, "model.encoder_self=mine.py")
+    run(capsys, "train", *few)
+    for name in ("encoder_self", "base"):
+        run(capsys, "evaluate", name, "--beam", "1", "--record", "mine")
+    (tmp_path / "elsewhere").mkdir()
+
+    def verified(folder: str = ".") -> str:
+        _untrained.cache_clear()  # as in another process
+        monkeypatch.chdir(tmp_path / folder)
+        code, page, said = ended(capsys, "verify", "--results", str(tmp_path / "mine"))
+        monkeypatch.chdir(tmp_path)
+        assert code == 0 and "no fault" in page, said
+        return page + said
+
+    absent = "not checkable here, 1 record: mine.py: is not in "
+    assert absent not in verified() and absent in verified("elsewhere")
+    run(capsys, "results", "mine", "--update")
+    assert "not checkable" not in verified()
+    assert "rows compared: 2; of a file that is not here: 1" in verified("elsewhere")
+    text = (own / "test.en").read_text()
+    (own / "test.en").write_text(text.replace(" ", " a ", 1))
+    what = "holds another text than the one that these records are of. Fix: restore the text"
+    assert f"not checkable here, 2 records: local:{own}: {what}" in verified()
+    (own / "test.en").write_text(text)
+    assert "not checkable" not in verified()

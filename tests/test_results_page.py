@@ -1,5 +1,6 @@
 """The pages of results, and what is generated of the pages beside them, written from records."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -57,6 +58,27 @@ def test_update_writes_the_page_of_results_and_no_readme_that_has_no_place_for_t
     assert ended(capsys, "results", str(results), "--update") == (0, told, "")
     assert (results / "README.md").read_text() == ended(capsys, "results", str(results))[1]
     assert readme.read_text() == "mine\n"
+
+
+def test_each_version_of_a_text_has_a_part_of_the_page(capsys, results):
+    """One record of an edited text does not keep all others from being printed."""
+    assert "of the text" not in ended(capsys, "results", str(results))[1]
+    path = next((results / "minigerman.en-de").glob("hc-sa-*.json"))
+    record = json.loads(path.read_bytes())
+    record["provenance"] |= {"data_fingerprint": "0" * 64, "started": "2099-01-01T00:00:00+00:00"}
+    path.write_text(json.dumps(record))
+    code, page, said = ended(capsys, "results", str(results))
+    assert code == 0, said
+    first, second = (
+        f"minigerman, en to de, test, version {number} of the text" for number in (1, 2)
+    )
+    assert (
+        f"- [{second}](#{second.replace(',', '').replace(' ', '-')}): systems: 1, runs: 1" in page
+    )
+    of_first, of_second = page.partition(f"## {first}\n")[2].split(f"## {second}\n")
+    assert "| base | 1 |" in of_first and "| hc-sa | 1 |" not in of_first
+    assert "| hc-sa | 1 |" in of_second and "| base | 1 |" not in of_second
+    assert ended(capsys, "results", str(results), "--update")[0] == 0
 
 
 def test_a_main_claim_stands_beside_the_number_that_decides_it(tmp_path):

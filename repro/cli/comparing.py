@@ -14,7 +14,9 @@ from repro.measures.scores import describe_run, evaluate_run
 from repro.presets import SCALES, STRUCTURE
 from repro.records.stored import load_records, of_this_text, plain_name
 from repro.runs import gallery
+from repro.runs.models import is_of_other_code
 from repro.runs.naming import fitting
+from repro.runs.own_code import AbsentFileError
 from repro.runs.run import Run
 
 Record = dict[str, Any]
@@ -117,9 +119,33 @@ def find_systems(
             "write more of the name",
         )
     return [
-        [seeds for _, seeds in sorted(of[one].items())]
+        _of_this_code([seeds for _, seeds in sorted(of[one].items())], results)
         for of, one in zip(found, pairs[0], strict=True)
     ]
+
+
+def _of_this_code(seeds: list[Seed], results: Path) -> list[Seed]:
+    """Drop the records of a system that were made before its variant was edited.
+
+    Raises:
+        InputError: nothing is left.
+    """
+    kept = [
+        replace(seed, record=None) if seed.record and _is_of_other_code(seed.record) else seed
+        for seed in seeds
+    ]
+    if left := [seed for seed in kept if seed.run or seed.record]:
+        return left
+    what = f"its record in {results} is of other code than this: its variant was edited since"
+    raise InputError(seeds[0].name, what, "restore the code, or train it again by `repro run`")
+
+
+def _is_of_other_code(record: Record) -> bool:
+    """Return whether a record to be compared was made before its variant was edited."""
+    try:
+        return is_of_other_code(record["provenance"], from_dict(RunConfig, record["config"]).model)
+    except AbsentFileError:  # where only records are, there is no other code
+        return False
 
 
 def _runs_named(name: str) -> list[Run]:

@@ -101,7 +101,7 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, name, dry_run)
         check_report(out)
 
     from repro.claims.evidence import Evidence
-    from repro.papers.runner import execute_plan, plan
+    from repro.papers.runner import execute_plan, of_this_code, plan
     from repro.records.stored import load_records, of_this_text
 
     systems, experiments, overrides = _asked_for(names, scale)
@@ -124,8 +124,10 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, name, dry_run)
     )
 
     def stored() -> "list[Record]":
-        # Before the first run the folder may not exist.
-        return of_this_text(load_records(results, None, corpora), data) if results.is_dir() else []
+        if not results.is_dir():  # before the first run
+            return []
+        configs = [setting.config(scale, n) for setting in systems for n in range(1, seeds + 1)]
+        return of_this_code(of_this_text(load_records(results, None, corpora), data), configs)
 
     known = stored()
     missing = plan(

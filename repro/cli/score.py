@@ -156,7 +156,7 @@ def compare(first, second, scale, results, split, as_json, beam, alpha, penalty)
 
     from repro.cli.comparing import find_systems
     from repro.core.decoding import SearchConfig
-    from repro.records.report import check_comparable, check_same_training_text
+    from repro.records.report import check_comparable, check_same_text
 
     def search(usual_alpha: float) -> SearchConfig:
         return SearchConfig(beam, usual_alpha if alpha is None else alpha, penalty)
@@ -168,7 +168,7 @@ def compare(first, second, scale, results, split, as_json, beam, alpha, penalty)
         if seed.here:
             seed.here.check_finished()
             check_split(seed.here, split)
-    check_same_training_text([seed.described() for seed in seeds])
+    check_same_text([seed.described() for seed in seeds])
     records = [
         [seed.evaluated(split, search, no_progress()) for seed in system] for system in systems
     ]
@@ -200,9 +200,10 @@ def _describe_seeds(seeds: "list[Seed]", records: "list[Record]", results: Path)
     for seed, record in zip(seeds, records, strict=True):
         if seed.here and seed.record and seed.record["scores"] != record["scores"]:
             score = seed.record["scores"][0]
+            began = [one["provenance"]["started"] for one in (seed.record, record)]
+            what = "another scoring" if began[0] == began[1] else "another training"
             notes.append(
-                f"{seed.name} in {results} is another training of it: {score['name']} "
-                f"{shown(score['value'])}"
+                f"{seed.name} in {results} is {what} of it: {score['name']} {shown(score['value'])}"
             )
     threads = sorted({record["provenance"]["threads"] for record in records})
     if len(threads) > 1:

@@ -25,7 +25,12 @@ from repro.records.stored import FORMAT, load_record, overlap_of, plain, plain_n
 from repro.records.translations import hypotheses_of, score_tables, writable
 from repro.runs.behaviour import output_of
 from repro.runs.log_lines import LogLines
-from repro.runs.models import changed_code, load_subwords, load_translator
+from repro.runs.models import (
+    changed_code,
+    load_subwords,
+    load_translator,
+    warn_of_changed_code,
+)
 from repro.runs.naming import system_of
 from repro.runs.run import Run
 from repro.runs.train import train
@@ -54,8 +59,8 @@ def evaluate_run(
         The record.
 
     Raises:
-        InputError: an unfinished run or an unknown split. Also a published corpus that has changed
-            since training: test sentences may be in the old training text. Also a model that scores
+        InputError: an unfinished run or an unknown split. Also a corpus that has changed since
+            training: test sentences may be in the old training text. Also a model that scores
             its translations differently when it reads them at once.
     """
     check_kind("run", run, "find it by its name, as in repro.Run.find('base')", Run)
@@ -66,7 +71,7 @@ def evaluate_run(
     _check_version(run)
     sources, refs = load_pairs(data.corpus, data.source, data.target, split)
     made_of = json.dumps(asdict(search), sort_keys=True)
-    # Such text may have changed since, unlike a published corpus.
+    # Such a test set may have changed since, unlike one of a published corpus.
     if ":" in split or own_folder(data.corpus):
         made_of += str((sources, refs))
     if not refs:
@@ -85,6 +90,7 @@ def evaluate_run(
     )
     kept = _kept_record(path, run, split, search, (sources, refs)) if run.is_finished else None
     if kept is not None and "dev_curve" in kept["training"]:
+        warn_of_changed_code(run)  # as loading the model does
         return kept
     translator = load_translator(run)
     if kept is not None:
@@ -129,23 +135,18 @@ def dev_loss(run: Run) -> float:
 
 
 def _check_version(run: Run) -> None:
-    """Refuse to measure a run that was trained on another version of its corpus.
-
-    Your own text may have changed, unless its folder is said to have moved.
-    """
+    """Refuse to measure a run that was trained on another version of its corpus."""
     data = run.config.data
     check_text_is_found(data.corpus, run.path)
-    if (own_folder(data.corpus) and not is_text_moved(data.corpus)) or not text_may_change(
-        data.corpus
-    ):
+    if not text_may_change(data.corpus):
         return
     if (
         load_once(data.corpus, data.source, data.target).fingerprint
         != run.provenance()["data_fingerprint"]
     ):
         what = (
-            f"was trained on another version of {data.corpus}, whose training text may hold what "
-            "is test text in this one"
+            f"was trained on another version of {data.corpus}, whose training text "
+            "may hold this test text"
         )
         elsewhere = (
             f"set {MOVED_TEXT} to the folder that holds its text now"

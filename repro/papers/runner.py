@@ -23,6 +23,7 @@ from repro.records.schema import kind_of
 from repro.records.stored import publish
 from repro.runs.jobs import HandOut, Outcome, describe_outcome, run_all
 from repro.runs.log_lines import LogLines
+from repro.runs.models import is_of_other_code
 from repro.runs.run import is_trained
 from repro.runs.train import train
 
@@ -119,6 +120,20 @@ def plan(
                     for config in _each_once(setting.config(scale, seed) for setting in absent)
                 ]
     return Plan(unscored(evidence.split), further, measures, sessions)
+
+
+def of_this_code(records: Iterable[Record], configs: Iterable[RunConfig]) -> list[Record]:
+    """Drop records of runs to be planned whose model this code computes differently.
+
+    Their variant was edited since, so they are of another one.
+    """
+    models = {config.digest(): config.model for config in configs}
+    return [
+        record
+        for record in records
+        if record["config_digest"] not in models
+        or not is_of_other_code(record["provenance"], models[record["config_digest"]])
+    ]
 
 
 def _missing_session(

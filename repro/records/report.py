@@ -96,11 +96,11 @@ def check_comparable(records: list[dict[str, Any]]) -> None:
         "signatures": lambda r: [score["signature"] for score in r["scores"]],
     }
     _check_same(records, keys)
-    check_same_training_text(records)
+    check_same_text(records)
 
 
-def check_same_training_text(described: list[dict[str, Any]]) -> None:
-    """Refuse to compare records of runs that were trained on different texts.
+def check_same_text(described: list[dict[str, Any]]) -> None:
+    """Refuse to compare records of runs whose train, dev or test differ.
 
     Args:
         described: what `scores.describe_run` returns, so that runs are refused before they
@@ -109,7 +109,7 @@ def check_same_training_text(described: list[dict[str, Any]]) -> None:
     Raises:
         InputError: naming two of them.
     """
-    _check_same(described, {"training data": lambda r: r["provenance"]["data_fingerprint"]})
+    _check_same(described, {"texts": lambda r: r["provenance"]["data_fingerprint"]})
 
 
 def _check_same(
@@ -129,23 +129,29 @@ def render_results(records: list[dict[str, Any]]) -> str:
     """Return a page with the tables of stored records, by corpus, direction and test set.
 
     Published scores are in the tables; no corpus is needed. A list of the parts comes first, with
-    links as GitHub and JupyterLab name headings.
+    links as GitHub and JupyterLab name headings. Your own text may have changed between runs: each
+    version of it has a part, the oldest run's first.
     """
-    groups: dict[tuple[str, str, str, str], list[dict[str, Any]]] = {}
-    for record in records:
+    groups: dict[tuple[str, str, str, str], dict[tuple[str, str], list[dict[str, Any]]]] = {}
+    for record in sorted(records, key=lambda record: record["provenance"]["started"]):
         data = record["config"]["data"]
-        groups.setdefault(
-            (data["corpus"], data["source"], data["target"], record["split"]), []
-        ).append(record)
+        about = (data["corpus"], data["source"], data["target"], record["split"])
+        text = (record["provenance"]["data_fingerprint"], record["references_sha256"])
+        groups.setdefault(about, {}).setdefault(text, []).append(record)
     links, parts = [], []
-    for (corpus, source, target, split), group in sorted(groups.items()):
+    for (corpus, source, target, split), number, of, group in (
+        (about, number, len(versions), group)
+        for about, versions in sorted(groups.items())
+        for number, group in enumerate(versions.values(), start=1)
+    ):
         check_comparable(group)
         group.sort(key=lambda record: (label_of(record), record["seed"]))
         published = [
             f"- published, {p.system}: {p.metric} {p.value:.2f}. {p.reference}; {p.setting}."
             for p in published_for(corpus, source, target, split)
         ]
-        title = escape(f"{corpus}, {source} to {target}, {split}")
+        version = f", version {number} of the text" if of > 1 else ""
+        title = escape(f"{corpus}, {source} to {target}, {split}{version}")
         anchor = re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
         links.append(
             f"- [{title}](#{anchor}): systems: {len({label_of(record) for record in group})}, "

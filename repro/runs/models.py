@@ -3,11 +3,13 @@
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from repro import stops
+from repro.core.config import ModelConfig
 from repro.core.decoding import SearchConfig, Translator
 from repro.core.optimizer import GATE
 from repro.core.subwords import PAD_ID, Subwords
@@ -87,18 +89,24 @@ def warn_of_changed_code(run: Run) -> None:
 
 
 def changed_code(run: Run) -> str | None:
-    """Say that a run's model now computes other scores than when the run began, or return None.
-
-    Only the output of the model counts: the rest of the code had its effect in training. A run that
-    noted nothing is believed.
-    """
-    noted = run.provenance().get("behaviour", {}) if exists(run.provenance_path) else {}
-    if "output" in noted and changes(noted, output_of(run.config.model)):
+    """Say that a run's model now computes other scores than when the run began, or return None."""
+    noted = run.provenance() if exists(run.provenance_path) else {}
+    if is_of_other_code(noted, run.config.model):
         return (
             "this code computes other scores of the next token than when the run began: "
             "old parameters, new code"
         )
     return None
+
+
+def is_of_other_code(provenance: dict[str, Any], model: ModelConfig) -> bool:
+    """Return whether a model now computes other scores than at the start of a run or record of it.
+
+    Only the output of the model counts: the rest of the code had its effect in training. A run that
+    noted nothing is believed.
+    """
+    noted = provenance.get("behaviour", {})
+    return "output" in noted and bool(changes(noted, output_of(model)))
 
 
 def find_start(run: Run, data_fingerprint: str) -> Run | None:

@@ -32,6 +32,10 @@ ENTRY_POINTS = "repro.variants"
 MODULES = "repro_own_"  # the beginning of the names of modules from your own files
 
 
+class AbsentFileError(InputError):
+    """A file of your own is not here: of what was made with it, not all can be checked."""
+
+
 def is_own_file(name: str) -> bool:
     """Whether a name is that of a file, maybe with a function of it."""
     return name.partition(":")[0].endswith(".py")
@@ -41,7 +45,7 @@ def path_of(name: str) -> Path:
     """Return the path of a file of your own.
 
     Raises:
-        InputError: it is not there.
+        AbsentFileError: it is not there.
     """
     file, folder = name.partition(":")[0], os.environ.get(FOLDER)
     places = [Path(file), *([Path(folder) / file] if folder else [])]
@@ -50,7 +54,7 @@ def path_of(name: str) -> Path:
             return path
     looked = " and ".join(str(path.absolute().parent) for path in places)
     fix = f"start where it is, or set {FOLDER} to its folder"
-    raise InputError(file, f"is not in {looked}", fix)
+    raise AbsentFileError(file, f"is not in {looked}", fix)
 
 
 class _AsItIsNow(importlib.machinery.SourceFileLoader):

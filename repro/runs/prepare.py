@@ -26,22 +26,27 @@ from repro.files import write_atomic, write_json
 from repro.reading import names_in, sha256
 from repro.runs.behaviour import behaviour, changes
 from repro.runs.checkpoint_folders import sound_checkpoints
-from repro.runs.models import load_subwords, warn_of_changed_code
+from repro.runs.models import changed_code, load_subwords, warn_of_changed_code
 from repro.runs.provenance import identity_changes, provenance
 from repro.runs.run import Run
 
 
 def check_finished(run: Run, allow_inexact: bool) -> None:
-    """Refuse a finished run that is damaged, or whose text has changed; warn if the code has.
+    """Refuse a finished run that is damaged, or whose text or code has changed.
 
     Raises:
         DamagedFileError: the final parameters are not what was written.
-        InputError: the text is another one, and that is not allowed.
+        InputError: the text or the output of the model is another one, and that is not allowed.
     """
     run.check_files()
-    warn_of_changed_code(run)
+    if allow_inexact:
+        warn_of_changed_code(run)
+        return
+    if changed := changed_code(run):
+        fix = "restore the code, or delete the run's folder to train it again"
+        raise InputError(str(run.path), changed, fix)
     data = run.config.data
-    if allow_inexact or not text_may_change(data.corpus):
+    if not text_may_change(data.corpus):
         return
     check_text_is_found(data.corpus, run.path)
     try:

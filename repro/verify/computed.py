@@ -20,6 +20,7 @@ from repro.reading import read_plain
 from repro.records.stored import BEHAVIOUR, read_records
 from repro.runs.behaviour import Behaviour, changes, of_model, of_training
 from repro.runs.naming import system_of
+from repro.runs.own_code import AbsentFileError
 from repro.runs.provenance import commit_of
 
 DECISIVE = (
@@ -78,9 +79,13 @@ def verify_behaviour(folder: Path) -> tuple[list[str], str]:
     if not rows:
         return [], ""
     found: dict[str, list[str]] = defaultdict(list)
+    absent = 0
     for row in rows:
-        if other := row.changes():
-            found[", ".join(other)].append(f"{row.name} (row of commit {row.commit})")
+        try:
+            if other := row.changes():
+                found[", ".join(other)].append(f"{row.name} (row of commit {row.commit})")
+        except AbsentFileError:
+            absent += 1
     problems = [
         f"{folder / BEHAVIOUR}: this code computes {what} than when the results were written; "
         f"rows: {len(names)} of {len(rows)}, first {names[0]}"
@@ -88,11 +93,12 @@ def verify_behaviour(folder: Path) -> tuple[list[str], str]:
     ]
     stored = {row.config for row in rows}
     missing = [config for config in _configs(folder) if config not in stored]
+    elsewhere = f"; of a file that is not here: {absent}" if absent else ""
     rest = f"; without a row: {len(missing)}, which repro results --update adds" if missing else ""
     return (
         problems,
         "this code computes what it computed when the results were written: rows compared: "
-        f"{len(rows)}{rest}",
+        f"{len(rows) - absent}{elsewhere}{rest}",
     )
 
 

@@ -19,7 +19,7 @@ from repro.core.numbering import layer_name
 from repro.core.subwords import PAD_ID
 from repro.core.transformer import Transformer, count_parameters
 from repro.data.corpora import load_once, load_pairs, task_of
-from repro.data.own_text import is_text_found
+from repro.data.own_text import is_text_found, own_folder
 from repro.errors import MachineError
 from repro.measures.alignments import check_alignments, check_gold
 from repro.measures.contrastive import check_contrastive, check_pairs, check_published_pairs
@@ -130,12 +130,18 @@ def _untrained(config: ModelConfig, vocab_size: int) -> Transformer:
 
 
 def _check_at_hand(record: Record) -> None:
-    """Refuse a record of own files that are on another machine: it is not damaged."""
-    for name in (record["config"]["data"]["corpus"], record["split"].rpartition(":")[0]):
+    """Refuse a record of own files that are elsewhere or were edited: it is not damaged."""
+    corpus, other = record["config"]["data"]["corpus"], record.get("split", "").rpartition(":")[0]
+    for name in (corpus, other):
         if not is_text_found(name):
             raise MachineError(
                 name, "is not on this machine", "verify where the folder is, or put it back"
             )
+    if own_folder(corpus):
+        found = load_once(*_corpus_and_languages(record).values()).fingerprint
+        if found != record["provenance"]["data_fingerprint"]:
+            what = "holds another text than the one that these records are of"
+            raise MachineError(corpus, what, "restore the text to check them")
 
 
 def _check_masks(record: Record, scores: Scores) -> Findings:
@@ -188,6 +194,12 @@ def _check_masked_text(record: Record, _: Scores) -> Findings:
         record["tables"]["references"].digest,
         describe_references(metrics, sources, refs).digest,
     )
+
+
+def _check_pairs_of_text(record: Record, _: Scores) -> Findings:
+    """Make contrastive pairs again, with the corpus."""
+    _check_at_hand(record)
+    yield from check_pairs(record)
 
 
 def _check_heads(record: Record, _: Scores) -> Findings:
@@ -381,7 +393,7 @@ CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
 
 CORPUS_CHECKS: dict[str, Callable[[Record, Scores], Findings]] = {
     "scores": _check_scored_text,
-    "contrastive": lambda record, _: check_pairs(record),
+    "contrastive": _check_pairs_of_text,
     "published_pairs": lambda record, _: check_published_pairs(record),
     "alignments": lambda record, _: check_gold(record),
     "masks": _check_masked_text,

@@ -65,6 +65,7 @@ from repro.records.schema import KINDS, kind_of
 from repro.records.stored import place_of, read_records
 from repro.records.translations import hypotheses_of
 from repro.runs.naming import run_name, system_of
+from repro.runs.own_code import AbsentFileError
 from repro.runs.storage import MANIFEST
 from repro.verify.derived import CHECKS, CORPUS_CHECKS, Findings, Scores, unequal
 
@@ -169,7 +170,7 @@ def _check_with_corpus(
 ) -> None:
     """Check a record with its corpus; an absent corpus is looked for once."""
     data = record["config"]["data"]
-    needed = f"the corpus {data['corpus']}"
+    needed = f"the corpus {data['corpus']} {record['provenance']['data_fingerprint']}"
     if other := record.get("split", "").rpartition(":")[0]:
         needed += f" and {other}"
     if kind_of(record) in ("published_pairs", "alignments"):
@@ -200,7 +201,7 @@ def _check(found: Verified, path: Path, record: Record, checks: Callable[[], Fin
                 found.faults.append(f"{name}: {what}")
     except MachineError as error:
         found.unreadable.append(f"{name}: {error}")
-    except NotMeasured as error:
+    except (NotMeasured, AbsentFileError) as error:
         found.unchecked[str(error)].append(name)
     except ReproError as error:
         found.faults.append(f"{name}: {error}")
