@@ -22,6 +22,7 @@ from repro.records.report import render
 from repro.records.translations import hypotheses_of
 from repro.runs.behaviour import WORDS, changes, of_model
 from repro.runs.models import load_model
+from repro.runs.naming import run_name
 from repro.runs.train import train
 
 NEARNESS = '''"""Attention that fades with distance."""
@@ -267,8 +268,13 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
         "cannot resume exactly: this code computes other scores of the next token, "
         "another loss, another gradient than when the run began"
     )
-    with pytest.raises(InputError, match=what):
+    with pytest.raises(InputError, match=what) as refusal:
         train(tiny(option), runs, quiet=True)
+    # of `repro run`, too, which does not go on inexactly
+    assert (
+        f"`repro runs {run_name(tiny(option))} --delete` and train it afresh" in refusal.value.fix
+    )
+    assert "`repro train --allow-inexact`" in refusal.value.fix
     write(NEARNESS)
     run = train(tiny(option), runs, quiet=True)
     first = evaluate_run(run, "dev")
