@@ -160,3 +160,20 @@ def test_a_variant_of_ones_own_is_in_a_table_of_systems(capsys, results, spec):
     assert "minus base (model." in run(capsys, *asked, "--against", name)[0]
     told = refused(capsys, *asked, "--of", f"{name}x")[1]
     assert told.startswith(f"error: {name}x: is not a system. Fix: did you mean '{name}'?")
+
+
+def test_a_forgotten_scale_is_named_with_what_the_folder_holds(capsys, results, tmp_path):
+    wrong = ("--scale", "tatoeba")
+    line = (
+        f"error: {results}: holds no scores of test at tatoeba, but some of minigerman test en-de. "
+        "Fix: give their --scale, such as my.toml, or another folder"
+    )
+    assert refused(capsys, "results", str(results), "--format", "latex", *wrong) == (2, line)
+    hint = line.removeprefix("error: ")
+    folder = ("--results", str(results))
+    run(capsys, "claims", "Y-01", *folder)
+    code, _, told = ended(capsys, "claims", "Y-01", *wrong, *folder)
+    assert code == 0 and told.strip() == hint.replace("en-de. ", "en-de (judged at smoke). ")
+    assert ended(capsys, "claims", "Y-01", *folder)[2] == ""
+    absent = refused(capsys, "results", str(results), "--format", "latex", "--of", "mma")[1]
+    assert absent.startswith("error: smoke test: there are no scores of mma. Fix: train them with")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from repro.claims.settings import Setting
-from repro.cli.options import SCALE, check_results, check_unused, damage_named
+from repro.cli.options import SCALE, check_results, check_unused, damage_named, only_others
 from repro.core.config import RunConfig
 from repro.data.own_text import own_folder
 from repro.errors import InputError, did_you_mean
@@ -123,6 +123,8 @@ def _print_table(
     experiments = {name: _compared(name) for name in names if "." in name and "=" not in name}
     corpora = {of.config(scale).data.corpus for of in chain(*experiments.values())}
     evidence = Evidence(scale, load_records(folder, None, {*corpora, config.data.corpus}), split)
+    if others := only_others(folder, evidence):
+        raise others
     further = further_systems(evidence)
     settings = [
         of for name in names for of in experiments.get(name) or [_setting_of(name, further)]

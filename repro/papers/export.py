@@ -12,7 +12,7 @@ import pandas as pd
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
 from repro.core.config import ModelConfig, from_dict
-from repro.errors import InputError
+from repro.errors import InputError, shortened
 from repro.markdown import escape, table
 from repro.papers import find_experiments
 from repro.presets import STRUCTURE, SYSTEMS
@@ -44,8 +44,9 @@ def systems_frame(
     """
     rows = [row for setting in settings if (row := _row(evidence, setting, against))]
     if not rows:
-        what = f"holds no scores of {', '.join(map(str, settings))} at {evidence.scale}"
-        raise InputError("results", what, "train them with `repro run`, or name other systems")
+        what = f"there are no scores of {shortened(', '.join(map(str, settings)), 150)}"
+        fix = "train them with `repro run`, or name other systems"
+        raise InputError(f"{evidence.scale} {evidence.split}", what, fix)
     return pd.DataFrame(rows)
 
 
