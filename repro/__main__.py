@@ -11,7 +11,6 @@ import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -30,7 +29,6 @@ from repro.cli import teaching as lessons
 from repro.cli import train as training
 from repro.cli import translate as translation
 from repro.errors import InputError, ReproError, Stopped
-from repro.runs.own_code import is_of_a_variant
 from repro.runs.refusals import known
 
 OUR_BUG = 70
@@ -176,17 +174,10 @@ def _exit_with(error: Exception) -> NoReturn:
     with tempfile.NamedTemporaryFile("w", prefix="repro-bug-", suffix=".txt", delete=False) as file:
         traceback.print_exception(error, file=file)
     what = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"  # C++ adds its stack
-    if place := _in_a_variant(error):
-        click.echo(
-            f"error: {place}: {what}. The traceback is in {file.name}. "
-            "Fix: correct that file if it is yours, else report it",
-            err=True,
-        )
-    else:
-        click.echo(
-            f"error: a bug in repro: {what}. The traceback is in {file.name}; please report it",
-            err=True,
-        )
+    click.echo(
+        f"error: a bug in repro: {what}. The traceback is in {file.name}; please report it",
+        err=True,
+    )
     sys.exit(OUR_BUG)
 
 
@@ -204,24 +195,6 @@ def _as_one_line(text: str) -> str:
             text,
         )
     return text
-
-
-def _in_a_variant(error: Exception) -> str:
-    """Return file and line of an error that came from a variant's file, maybe the user's own.
-
-    Empty for other errors.
-    """
-    package = str(Path(__file__).parent)
-    steps = [
-        step
-        for step in traceback.extract_tb(error.__traceback__)
-        if step.filename.startswith(package) or is_of_a_variant(step.filename)
-    ]
-    return (
-        f"{Path(steps[-1].filename).name}:{steps[-1].lineno}"
-        if steps and is_of_a_variant(steps[-1].filename)
-        else ""
-    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """One error type for every mistake a user can make: where it is, what it is, and how to fix it.
 
 The command line prints it as one line and exits with its code; a notebook shows the same line.
-Any other exception is our bug. Exit codes: 2 input or configuration, 3 environment, 4 damaged or
-untrusted file, 5 busy.
+Any other exception is our bug, unless it comes from the user's own file
+(`repro.runs.own_code.own_mistake`). Exit codes: 2 input or configuration, 3 environment, 4 damaged
+or untrusted file, 5 busy.
 """
 
 import difflib

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,25 @@ def test_of_several_settings_the_pair_is_taken_that_differs_in_attention_alone(r
     for seeds in find_systems(("base", "hc-sa"), None, Path("nowhere"), "test", SearchConfig()):
         assert [seed.config.model.dropout for seed in seeds] == [0.3]
     Run.create(resolve("smoke", "hc-sa", overrides=["model.dropout=0.2"]))
-    with refuses(InputError, "base", "2", "base-seed1"):
+    with refuses(InputError, "base", "2", "base-seed1", "model.dropout=0.3", "--scale"):
         find_systems(("base", "hc-sa"), None, Path("nowhere"), "test", SearchConfig())
+
+
+def test_of_several_settings_those_of_the_scale_are_taken(capsys, runs, tmp_path):
+    """Two scales of one text differ in their schedule alone."""
+    for updates in (30, 400):
+        text = f'base = "smoke"\ntrain.max_updates = {updates}\n'
+        (tmp_path / f"my{updates}.toml").write_text(text)
+        for system, seed in product(("base", "mma", "hc-all"), (1, 2)):
+            Run.create(resolve(str(tmp_path / f"my{updates}.toml"), system, seed=seed))
+    for updates in (30, 400):
+        scale = resolve(str(tmp_path / f"my{updates}.toml"))
+        systems = find_systems(("base", "mma"), scale, Path("nowhere"), "test", usual)
+        assert [[seed.config.train.seed for seed in seeds] for seeds in systems] == [[1, 2]] * 2
+        assert {one.config.train.max_updates for seeds in systems for one in seeds} == {updates}
+    told = refused(capsys, "compare", "base", "mma")[1]
+    assert "base: fits 2 settings: " in told and "(train.max_updates=400)" in told
+    assert told.endswith("Fix: name their scale with --scale, or one run")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from repro.data.corpora import load_pairs
 from repro.data.own_text import own_folder
 from repro.files import write_json
 from repro.presets import resolve
-from repro.records.report import render_results
+from repro.records.report import in_train_note, render_results
 from repro.records.sentences import SUFFIX
 from repro.records.stored import load_record, publish
 from repro.records.translations import hypotheses_of
@@ -141,6 +141,14 @@ def test_a_test_set_of_another_corpus_is_scored_and_what_of_it_is_known_is_said(
         "holds 0 of these 2 pairs"
         in run(capsys, "evaluate", "base", "--split", f"local:{tmp_path}:test")[-1]
     ), "another text"
+
+
+def test_of_your_own_text_nobody_says_what_is_out_of_its_domain():
+    """Pairs of Multi30k may be your own text, and its test set is then of the same domain."""
+    record = {"split": "multi30k:test", "sentences": 9, "in_train": {"pairs": 1, "en": 2, "de": 3}}
+    for corpus, note in (("local:/pairs", "Another corpus: "), ("tatoeba", "Out of domain: ")):
+        data = {"corpus": corpus, "source": "en", "target": "de"}
+        assert in_train_note(record | {"config": {"data": data}}).startswith(note)
 
 
 def test_what_is_done_about_leaks_stands_in_every_result(capsys, runs, tmp_path):  # case D7

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import asdict
 
 import pandas as pd
 import pytest
@@ -18,7 +19,7 @@ from repro.papers.pages import write_figures
 from repro.papers.report import Section
 from repro.plots.scores import training_curves
 from repro.presets import resolve
-from repro.records.stored import load_records
+from repro.records.stored import load_record, load_records, publish
 from repro.runs.naming import run_name
 
 TABLE = ("--of", "base", "--of", "hc-sa", "--of", "base/-sa")
@@ -141,3 +142,38 @@ def test_commands_print_json_when_asked(capsys, results):
     assert claim["claim"] == "Y-02" and claim["status"] and claim["evidence"]
     data = of("data", few_pairs())
     assert data["pairs"] == {"train": 400, "dev": 20, "test": 4} and data["train_pairs"] == 400
+
+
+@pytest.mark.parametrize("spec", ["mine.py", "gaussian"])
+def test_a_variant_of_ones_own_is_in_a_table_of_systems(capsys, results, spec):
+    (stored,) = (results / "minigerman.en-de").glob("hc-sa-*.test.json")
+    config = resolve("smoke", overrides=(f"model.encoder_self={spec}",))
+    name = f"encoder_self={spec}"
+    own = {"system": name, "run": run_name(config), "config_digest": config.digest()}
+    publish(load_record(stored) | own | {"config": json.loads(json.dumps(asdict(config)))}, results)
+    asked = ("results", str(results), "--format", "markdown")
+    page = run(capsys, *asked, "--of", "base", "--of", name)
+    assert len(page) == 4 and page[3].startswith(f"| base (model.{name})")
+    hard = run(capsys, *asked, "--of", "hc-sa")[2]
+    assert page[3].split("|")[2:] == hard.split("|")[2:]
+    assert page[3] in run(capsys, *asked), "without --of, too"
+    assert "minus base (model." in run(capsys, *asked, "--against", name)[0]
+    told = refused(capsys, *asked, "--of", f"{name}x")[1]
+    assert told.startswith(f"error: {name}x: is not a system. Fix: did you mean '{name}'?")
+
+
+def test_a_forgotten_scale_is_named_with_what_the_folder_holds(capsys, results, tmp_path):
+    wrong = ("--scale", "tatoeba")
+    line = (
+        f"error: {results}: holds no scores of test at tatoeba, but some of minigerman test en-de. "
+        "Fix: give their --scale, such as my.toml, or another folder"
+    )
+    assert refused(capsys, "results", str(results), "--format", "latex", *wrong) == (2, line)
+    hint = line.removeprefix("error: ")
+    folder = ("--results", str(results))
+    run(capsys, "claims", "Y-01", *folder)
+    code, _, told = ended(capsys, "claims", "Y-01", *wrong, *folder)
+    assert code == 0 and told.strip() == hint.replace("en-de. ", "en-de (judged at smoke). ")
+    assert ended(capsys, "claims", "Y-01", *folder)[2] == ""
+    absent = refused(capsys, "results", str(results), "--format", "latex", "--of", "mma")[1]
+    assert absent.startswith("error: smoke test: there are no scores of mma. Fix: train them with")

@@ -10,6 +10,7 @@ from repro.data.corpora import load_corpus
 
 METRIC = "def longer(sources, hyps, refs):\n    return sum(map(len, hyps)) / sum(map(len, refs))\n"
 WRONG = "def wrong(sources, hyps, refs):\n    return 'good'\n"
+WRONG += "def two(hyps, refs):\n    return 1.0\ndef fails(*texts):\n    return 1 / 0\n"
 
 
 def table(folder: Path, header: str = "") -> Path:
@@ -51,6 +52,17 @@ def test_any_text_is_scored_by_any_metric(tmp_path, capsys):
     own = {"name": "my.py:longer", "value": lengths[0] / lengths[1], "signature": "your own"}
     assert found["scores"][-1] == own
     assert "my.py:wrong: returned str" in refused(capsys, *asked, "--metric", "my.py:wrong")[1]
+    two = refused(capsys, *asked, "--metric", "my.py:two")
+    assert two == (
+        2,
+        "error: my.py:two: does not take three lists (too many positional arguments). "
+        "Fix: write def two(sources, hypotheses, references)",
+    )
+    fails = refused(capsys, *asked, "--metric", "my.py:fails")[1]
+    assert fails.startswith("error: my.py:") and ": ZeroDivisionError: division by zero. " in fails
+    (tmp_path / "no.py").write_text("def score(:\n")
+    no_python = refused(capsys, *asked, "--metric", "no.py:score")[1]
+    assert no_python.startswith("error: no.py:1: SyntaxError: invalid syntax")
     assert "has no function 'lngr'" in refused(capsys, *asked, "--metric", "my.py:lngr")[1]
     assert refused(capsys, *asked[:4])[1].startswith("error: --src: is given alone")
     assert refused(capsys, *asked, "--split", "dev")[1].startswith("error: --split: is for a test")

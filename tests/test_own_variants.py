@@ -2,7 +2,6 @@
 file was edited."""
 
 import importlib
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -27,6 +26,7 @@ from repro.records.report import render
 from repro.records.translations import hypotheses_of
 from repro.runs.behaviour import WORDS, changes, of_model
 from repro.runs.models import load_model
+from repro.runs.naming import run_name
 from repro.runs.train import train
 from repro.verify.derived import _untrained
 
@@ -171,6 +171,11 @@ def test_an_option_may_be_one_of_some_numbers(write):
             "nearness",
             "build returned 2 of them for 2 layers",
         ),
+        (
+            ("super().__init__(stack.num_heads, stack.head_dim)", "pass"),
+            "nearness",
+            "nearness_of_my_own: __init__ of Nearness does not call that of AttentionWeights",
+        ),
     ],
 )
 def test_a_mistake_in_its_file_has_a_line(write, edit, spec, message):
@@ -268,8 +273,13 @@ def test_a_run_is_not_resumed_under_another_code_and_its_scores_are_not_given_ou
         "cannot resume exactly: this code computes other scores of the next token, "
         "another loss, another gradient than when the run began"
     )
-    with pytest.raises(InputError, match=what):
+    with pytest.raises(InputError, match=what) as refusal:
         train(tiny(option), runs, quiet=True)
+    # of `repro run`, too, which does not go on inexactly
+    assert (
+        f"`repro runs {run_name(tiny(option))} --delete` and train it afresh" in refusal.value.fix
+    )
+    assert "`repro train --allow-inexact`" in refusal.value.fix
     write(NEARNESS)
     run = train(tiny(option), runs, quiet=True)
     first = evaluate_run(run, "dev")
@@ -374,7 +384,6 @@ def test_a_mistake_in_ones_own_file_is_not_called_a_bug_of_ours(
     write, tmp_path, monkeypatch, capsys
 ):
     write(NEARNESS.replace("return masked_softmax(", "return 1 / 0 * masked_softmax("))
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setenv("REPRO_RUNS", str(tmp_path / "runs"))
     code, line = refused(
         capsys,
@@ -390,13 +399,13 @@ def test_a_mistake_in_ones_own_file_is_not_called_a_bug_of_ours(
         )
         + 1
     )
-    assert code == 70 and re.match(
-        (
-            rf"error: nearness_of_my_own\.py:{number}: ZeroDivisionError: .* Fix: correct that "
-            r"file if it is"
-        ),
-        line,
+    expected = f"error: nearness_of_my_own.py:{number}: ZeroDivisionError: division by zero. Fix: "
+    assert code == 2 and line.startswith(expected)
+    write("import numpyy\n" + NEARNESS)
+    expected = (
+        "error: nearness_of_my_own.py:1: ModuleNotFoundError: No module named 'numpyy'. Fix: "
     )
+    assert refused(capsys, "check", "nearness")[1].startswith(expected)
 
 
 def test_pairs_of_ones_own_that_are_left_out_are_counted(tmp_path, capsys):

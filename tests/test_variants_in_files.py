@@ -104,6 +104,45 @@ def test_a_mistake_in_the_name_has_a_line(file):
         windows("my.py")
 
 
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        (
+            ("import torch\n", "import torchh\n"),
+            ":3: ModuleNotFoundError: No module named 'torchh'.",
+        ),
+        # what fails is of ours, and called with nonsense here
+        (("blocked | (apart > self.window)", "None"), ":22: TypeError: masked_fill() received "),
+        (
+            ("return masked_softmax(scores, ", "return (scores[0, 0], "),
+            ": forward of Alibi returned ",
+        ),
+        (
+            ("softmax(scores, blocked |", "softmax(scores[0, 0], blocked[0, 0] |"),
+            "my.py: forward of ",
+        ),
+        (
+            ("    def forward(self, query, key", "    def forwrd(self, query, key"),
+            ": Alibi has no forward",
+        ),
+        (
+            ("super().__init__(stack.num_heads, stack.head_dim)", "pass"),
+            ":alibi: __init__ of Alibi ",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", [["check"], ["train", "--scale", "smoke"]])
+def test_a_mistake_in_the_file_names_file_and_line(
+    file, capsys, monkeypatch, command, edit, expected
+):
+    monkeypatch.setenv("REPRO_RUNS", "runs")
+    assert edit[0] in ALIBI
+    file.write_text(ALIBI.replace(*edit, 1))
+    spec = "my.py:alibi" if command == ["check"] else "model.encoder_self=my.py:alibi"
+    code, line = refused(capsys, *command, spec)
+    assert code == 2 and line.startswith("error: my.py") and expected in line
+
+
 def test_an_installed_package_adds_a_variant_by_an_entry_point(tmp_path, monkeypatch, capsys):
     info = tmp_path / "site/mine-1.0.dist-info"
     info.mkdir(parents=True)

@@ -15,7 +15,7 @@ from repro.presets import SCALES, STRUCTURE
 from repro.records.stored import load_records, of_this_text, plain_name
 from repro.runs import gallery
 from repro.runs.models import is_of_other_code
-from repro.runs.naming import fitting
+from repro.runs.naming import differences, fitting, told_apart
 from repro.runs.own_code import AbsentFileError
 from repro.runs.run import Run
 
@@ -58,23 +58,24 @@ Settings = dict[RunConfig, dict[int, Seed]]
 
 
 def find_systems(
-    names: tuple[str, str], data: DataConfig | None, results: Path, split: str, search: Search
+    names: tuple[str, str], scale: RunConfig | None, results: Path, split: str, search: Search
 ) -> list[list[Seed]]:
     """Return the seeds of the two systems of `repro compare`, in their order.
 
-    Records of the corpora of runs with these names are searched, or those of `data`; if nothing is
-    trained, those of the scale `smoke`. If several pairs of settings fit, one on this machine is
-    preferred, and then one that differs only in its attention.
+    Records of the corpora of runs with these names are searched, or those of the scale; if nothing
+    is trained, those of the scale `smoke`. If several pairs of settings fit, one of the scale is
+    preferred, then one on this machine, and then one that differs only in its attention.
 
     Args:
         names: of systems, runs or run folders, or the beginnings of their names.
-        data: the only corpus and direction to search; None = any.
+        scale: the only corpus and direction to search, with its settings; None = any.
         results: the folder of records; it need not be there.
         split, search: of the records.
 
     Raises:
         InputError: nothing fits a name, more than one pair does, or both names mean the same.
     """
+    data = scale.data if scale else None
     here = [
         [
             run
@@ -102,6 +103,11 @@ def find_systems(
         raise InputError(
             both, "are of different corpora or directions", "compare runs of one corpus"
         )
+    if scale:
+        of_scale = [
+            pair for pair in pairs if not any(differences(config, scale) for config in pair)
+        ]
+        pairs = of_scale or pairs
     ranks = [
         sum(any(seed.run for seed in of[one].values()) for of, one in zip(found, pair, strict=True))
         for pair in pairs
@@ -110,14 +116,11 @@ def find_systems(
     pairs = [pair for pair in pairs if _are_alike(*pair)] or pairs
     if len(pairs) > 1:
         place = next(place for place in (0, 1) if len({pair[place] for pair in pairs}) > 1)
-        fits = list(
-            dict.fromkeys(next(iter(found[place][pair[place]].values())).name for pair in pairs)
-        )
-        raise InputError(
-            names[place],
-            f"fits {len(fits)} settings: {', '.join(fits[:4])}",
-            "write more of the name",
-        )
+        # of each setting the first run
+        fits = {next(iter(found[place][of].values())).name: of for of in (p[place] for p in pairs)}
+        what = f"fits {len(fits)} settings: {'; '.join(told_apart(fits)[:3])}"
+        fix = "name one run" if scale else "name their scale with --scale, or one run"
+        raise InputError(names[place], what, fix)
     return [
         _of_this_code([seeds for _, seeds in sorted(of[one].items())], results)
         for of, one in zip(found, pairs[0], strict=True)

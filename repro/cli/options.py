@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -20,6 +20,9 @@ from repro.files import check_plain, check_writable
 from repro.presets import SCALES, resolve
 from repro.runs.run import Run
 from repro.scales import DEFAULT_RESULTS, load_scale
+
+if TYPE_CHECKING:
+    from repro.claims.evidence import Evidence
 
 
 class _WholeNumber(click.types.IntParamType):
@@ -223,6 +226,31 @@ def damage_named(results: Path) -> Iterator[None]:
         raise DamagedFileError(
             str(results), f"cannot be read in full: {problems[0]}", fix
         ) from error
+
+
+def only_others(results: Path, evidence: "Evidence") -> InputError | None:
+    """Return an error that says what scores a folder holds, if none are of the scale and test set.
+
+    None if some are, or if there are no scores at all. --scale was forgotten, as a rule.
+    """
+    from repro.papers.verdicts import verdict_places
+    from repro.records.stored import load_records
+
+    if evidence.all("scores"):
+        return None
+    held = set()
+    for record in load_records(results):
+        data, split = record["config"]["data"], record["split"]
+        own = own_folder(data["corpus"])
+        corpus = own.name if own else data["corpus"]
+        held.add(f"{corpus} {split} {data['source']}-{data['target']}")
+    if not held:
+        return None
+    named = sorted({scale for scale, _ in verdict_places(results)[0]} - {evidence.scale})
+    what = f"holds no scores of {evidence.split} at {evidence.scale}, but some of "
+    what += shortened(", ".join(sorted(held)), 90)
+    what += f" (judged at {shortened(', '.join(named), 50)})" if named else ""
+    return InputError(str(results), what, "give their --scale, such as my.toml, or another folder")
 
 
 OUR_PAGES = re.compile(

@@ -1,6 +1,8 @@
 """Score a run on any text, and by metrics of your own."""
 
+import inspect
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +24,18 @@ def metrics_named(names: Sequence[str]) -> dict[str, Metric]:
     """Return the metrics of files of your own: `my_metric.py:comet`.
 
     Raises:
-        InputError: a file or its function is not there.
+        InputError: a file or its function is not there, or does not take three lists.
     """
-    return {name: own_function(name) for name in names}
+    found = {name: own_function(name) for name in names}
+    for name, metric in found.items():
+        try:
+            with suppress(ValueError):  # not every function of C says what it takes
+                inspect.signature(metric).bind(*TEXTS)
+        except TypeError as error:
+            what = f"does not take three lists ({error})"
+            fix = f"write def {name.partition(':')[2]}({', '.join(TEXTS)})"
+            raise InputError(name, what, fix) from error
+    return found
 
 
 def score_by(

@@ -14,6 +14,7 @@ from repro.cli.options import (
     check_translates,
     corpora_of,
     damage_named,
+    only_others,
     print_json,
 )
 from repro.errors import InputError, MachineError, shortened
@@ -135,6 +136,7 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
     with damage_named(results):
         records = load_records(results, None, corpora)
         evidence = Evidence(scale, records, split)
+        others = only_others(results, evidence)
         if split != TEST and not evidence.all("scores"):
             known = sorted(
                 {
@@ -180,6 +182,8 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
     click.echo(", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items()))
     if note := inexact_note(evidence):
         click.echo(note)
+    if others:
+        click.echo(str(others), err=True)
     if refused:
         click.echo(f"{refused}. The verdicts were not stored", err=True)
 

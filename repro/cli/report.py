@@ -16,6 +16,7 @@ from repro.cli.options import (
     check_unused,
     damage_named,
     no_progress,
+    only_others,
 )
 from repro.errors import InputError
 from repro.files import check_writable
@@ -118,6 +119,8 @@ def _report_on_papers(
 
     with damage_named(results):
         evidence = Evidence(scale, load_records(results, None))
+        if others := only_others(results, evidence):
+            click.echo(str(others), err=True)
         sections = report_sections(scale, evidence, results, papers)
         drawn = write_figures(sections, figures, form) if figures else []
         for path in [*drawn, *reversed(write_report(sections, f"repro: papers at {scale}", out))]:

@@ -129,8 +129,8 @@ def _print_scores(scores: list[dict[str, Any]]) -> None:
 @click.option(
     "--scale",
     callback=loaded,
-    help="Only runs and records of the corpus of this scale; default: of any, "
-    "or smoke if nothing is trained here.",
+    help="Only runs and records of the corpus of this scale, and those of its settings if there "
+    "are; default: of any, or smoke if nothing is trained here.",
 )
 @RESULTS
 @SPLIT
@@ -152,7 +152,6 @@ def compare(first, second, scale, results, split, as_json, beam, alpha, penalty)
 
     if first == second:
         raise InputError(second, "is compared with itself", "name two systems or runs")
-    data = resolve(scale).data if scale else None
 
     from repro.cli.comparing import find_systems
     from repro.core.decoding import SearchConfig
@@ -161,7 +160,8 @@ def compare(first, second, scale, results, split, as_json, beam, alpha, penalty)
     def search(usual_alpha: float) -> SearchConfig:
         return SearchConfig(beam, usual_alpha if alpha is None else alpha, penalty)
 
-    systems = find_systems((first, second), data, results, split, search)
+    of_scale = resolve(scale) if scale else None
+    systems = find_systems((first, second), of_scale, results, split, search)
     seeds = [seed for system in systems for seed in system]
     # Check every run before one of them translates, which may take minutes.
     for seed in seeds:

@@ -1,11 +1,12 @@
 """Print stored results: as pages, as rows for other programs, or as a table for a paper."""
 
+from itertools import chain
 from pathlib import Path
 
 import click
 
 from repro.claims.settings import Setting
-from repro.cli.options import SCALE, check_results, check_unused, damage_named
+from repro.cli.options import SCALE, check_results, check_unused, damage_named, only_others
 from repro.core.config import RunConfig
 from repro.data.own_text import own_folder
 from repro.errors import InputError, did_you_mean
@@ -29,7 +30,10 @@ FILTERS = ("corpus", "direction", "system", "split", "metric")
 )
 @SCALE
 @click.option(
-    "--of", multiple=True, help="A system, or an experiment: you2020.table2; may be given again."
+    "--of",
+    multiple=True,
+    help="A system, or one of your own as records name it: encoder_self=my.py; or an experiment: "
+    "you2020.table2. May be given again.",
 )
 @click.option("--against", default="base", show_default=True, help="What differences are to.")
 @click.option("--corpus", help="Only rows of this corpus.")
@@ -106,14 +110,27 @@ def _print_table(
 ) -> None:
     """Print a table of systems at a scale, with intervals."""
     from repro.claims.evidence import Evidence
-    from repro.papers.export import as_latex, as_markdown, systems_frame
+    from repro.papers.export import (
+        as_latex,
+        as_markdown,
+        every_system,
+        further_systems,
+        systems_frame,
+    )
     from repro.records.stored import load_records
 
-    settings, reference = _settings_of(names), _setting_of(against)
     config = resolve(scale)
-    corpora = {setting.config(scale).data.corpus for setting in (*settings, reference)}
-    evidence = Evidence(scale, load_records(folder, None, corpora), split)
-    frame = systems_frame(evidence, settings, reference)
+    experiments = {name: _compared(name) for name in names if "." in name and "=" not in name}
+    corpora = {of.config(scale).data.corpus for of in chain(*experiments.values())}
+    evidence = Evidence(scale, load_records(folder, None, {*corpora, config.data.corpus}), split)
+    if others := only_others(folder, evidence):
+        raise others
+    further = further_systems(evidence)
+    settings = [
+        of for name in names for of in experiments.get(name) or [_setting_of(name, further)]
+    ]
+    settings, reference = settings or every_system(evidence), _setting_of(against, further)
+    frame = systems_frame(evidence, list(dict.fromkeys(settings)), reference)
     if form == "latex":
         label = "+".join(names) or "systems"
         about = _about(config, scale, split)
@@ -129,23 +146,15 @@ def _about(config: RunConfig, scale: str, split: str) -> str:
     return f"{corpus} {split}, {data.source} to {data.target}, at the scale {scale}"
 
 
-def _settings_of(names: tuple[str, ...]) -> list[Setting]:
-    """Return the settings of systems and experiments, each once; without names, of all systems."""
+def _compared(name: str) -> list[Setting]:
+    """Return the settings of an experiment, or of all of a paper's."""
     from repro.papers import find_experiments
-    from repro.papers.export import every_system
 
-    found: list[Setting] = []
-    for name in names:
-        if "." in name:
-            found += [
-                one for _, experiment in find_experiments(name) for one in experiment.settings
-            ]
-        else:
-            found.append(_setting_of(name))
-    return list(dict.fromkeys(found)) or every_system()
+    return [of for _, experiment in find_experiments(name) for of in experiment.settings]
 
 
-def _setting_of(name: str) -> Setting:
-    if name not in SYSTEMS:
-        raise InputError(name, "is not a system", did_you_mean(name, SYSTEMS))
-    return Setting(name)
+def _setting_of(name: str, further: dict[str, Setting]) -> Setting:
+    """Return the setting of a system, also of one that only records name, such as your own."""
+    if name not in SYSTEMS and name not in further:
+        raise InputError(name, "is not a system", did_you_mean(name, [*SYSTEMS, *further]))
+    return further.get(name) or Setting(name)

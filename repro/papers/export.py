@@ -1,5 +1,6 @@
 """Make tables of results for use elsewhere: every score, or systems with intervals for a paper."""
 
+import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -10,9 +11,11 @@ import pandas as pd
 
 from repro.claims.evidence import Evidence, NotMeasured
 from repro.claims.settings import Setting
-from repro.errors import InputError
+from repro.core.config import ModelConfig, from_dict
+from repro.errors import InputError, shortened
 from repro.markdown import escape, table
-from repro.presets import SYSTEMS
+from repro.papers import find_experiments
+from repro.presets import STRUCTURE, SYSTEMS
 from repro.records.report import score_of
 
 METRIC = "BLEU"
@@ -41,8 +44,9 @@ def systems_frame(
     """
     rows = [row for setting in settings if (row := _row(evidence, setting, against))]
     if not rows:
-        what = f"holds no scores of {', '.join(map(str, settings))} at {evidence.scale}"
-        raise InputError("results", what, "train them with `repro run`, or name other systems")
+        what = f"there are no scores of {shortened(', '.join(map(str, settings)), 150)}"
+        fix = "train them with `repro run`, or name other systems"
+        raise InputError(f"{evidence.scale} {evidence.split}", what, fix)
     return pd.DataFrame(rows)
 
 
@@ -83,9 +87,35 @@ def reference_of(setting: Setting, against: Setting, scale: str) -> Setting | No
     return reference if same else None
 
 
-def every_system() -> list[Setting]:
-    """Return a setting for each system of the suite."""
-    return [Setting(name) for name in SYSTEMS]
+def further_systems(evidence: Evidence) -> dict[str, Setting]:
+    """Return settings of the scored systems that no paper named, such as variants of your own, by
+    the names in their records."""
+    usual, found = ModelConfig(), {}
+    for record in evidence.all("scores"):
+        if (name := record["system"]) not in SYSTEMS:
+            model = from_dict(ModelConfig, record["config"]["model"])
+            values = {option: getattr(model, option) for option in STRUCTURE}
+            found[name] = Setting(
+                "base",
+                tuple(
+                    f"model.{option}={value if isinstance(value, str) else json.dumps(value)}"
+                    for option, value in values.items()
+                    if value != getattr(usual, option)
+                ),
+            )
+    return found
+
+
+def every_system(evidence: Evidence) -> list[Setting]:
+    """Return the systems of the suite, and further ones that no experiment of a paper compares."""
+    compared = {
+        setting.config(evidence.scale)
+        for _, experiment in find_experiments("all")
+        for setting in experiment.settings
+    }
+    further = further_systems(evidence).values()
+    own = [setting for setting in further if setting.config(evidence.scale) not in compared]
+    return [*map(Setting, SYSTEMS), *own]
 
 
 def for_people(frame: pd.DataFrame, against: Setting, minus: str = "-") -> pd.DataFrame:

@@ -38,8 +38,15 @@ def headline(paper: Paper, verdicts: Verdicts, claims: Collection[str] | None = 
     counts = f"Claims reproduced: {reproduced(paper.claims, verdicts)}."
     if claims is not None and claim.name not in claims:
         return counts
-    changed = "; ".join(effects) or "not measured"
-    return f"{change.capitalize()}, and BLEU changes by {changed}. {counts}"
+    if effects:
+        return f"{change.capitalize()}, and BLEU changes by {'; '.join(effects)}. {counts}"
+    untested = [
+        one
+        for one in paper.claims
+        if all(verdict_on(one, stored).status in UNTESTED for stored in verdicts.values())
+    ]
+    rest = f"{len(untested)} of {len(paper.claims)} were not tested."
+    return f"{change.capitalize()}: how BLEU changes was not measured. {counts} {rest}"
 
 
 def reproduced(claims: Iterable[Claim], verdicts: Verdicts) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from repro.core.config import RunConfig, from_dict
 from repro.data.catalogue import GENERATED
 from repro.data.corpora import task_of
+from repro.data.own_text import own_folder
 from repro.errors import InputError
 from repro.markdown import escape, table, visible
 from repro.records.costs import TRAINING_COSTS, costs_note, training_costs
@@ -219,7 +220,7 @@ def scores_table(records: list[dict[str, Any]]) -> str:
 def in_train_note(record: dict[str, Any]) -> str:
     """Say below a table of records how much of a test set is in the training text.
 
-    Only for a test set out of domain, or where leaks were allowed; else return an empty text.
+    Only for a test set of another corpus, or where leaks were allowed; else return an empty text.
     """
     if "in_train" not in record:
         return ""
@@ -229,7 +230,9 @@ def in_train_note(record: dict[str, Any]) -> str:
         for language in (data["source"], data["target"])
     )
     held = f"holds {found['pairs']} of these {record['sentences']:,} pairs, {sides}"
-    reason = "Out of domain" if ":" in record["split"] else "Leaks were allowed"
+    reason = "Leaks were allowed"
+    if ":" in record["split"]:  # whether it is near your own text, nobody but you knows
+        reason = "Another corpus" if own_folder(data["corpus"]) else "Out of domain"
     return (
         f"{reason}: the training text, {escape(data['corpus'])}, {held} (case, punctuation and "
         "spacing ignored)."

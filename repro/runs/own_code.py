@@ -14,8 +14,10 @@ import importlib.util
 import inspect
 import os
 import sys
+import traceback
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -23,13 +25,15 @@ from pathlib import Path
 from typing import Any
 
 from repro.core.attention.variants import FURTHER, VARIANTS
-from repro.errors import InputError, did_you_mean
+from repro.errors import InputError, did_you_mean, shortened
 from repro.reading import is_file, read_plain
 
 FOLDER = "REPRO_VARIANTS"
 """Environment variable for the folder of your own files, if it is not the current one."""
 ENTRY_POINTS = "repro.variants"
-MODULES = "repro_own_"  # the beginning of the names of modules from your own files
+PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_files: set[str] = set()  # of your own, imported or tried
+_modules: dict[str, types.ModuleType] = {}  # of these files, by path and text
 
 
 class AbsentFileError(InputError):
@@ -74,20 +78,18 @@ def own_module(name: str) -> types.ModuleType:
         SyntaxError: it is not Python.
     """
     path = path_of(name).resolve()
-    digest = hashlib.sha256(str(path).encode() + read_plain(path)).hexdigest()[:12]
-    module = f"{MODULES}{path.stem}_{digest}"
-    if module not in sys.modules:
-        spec = importlib.util.spec_from_file_location(
-            module, path, loader=_AsItIsNow(module, str(path))
-        )
-        assert spec and spec.loader
-        sys.modules[module] = importlib.util.module_from_spec(spec)
-        try:
-            spec.loader.exec_module(sys.modules[module])
-        except BaseException:
-            del sys.modules[module]
-            raise
-    return sys.modules[module]
+    digest = hashlib.sha256(str(path).encode() + read_plain(path)).hexdigest()
+    if digest not in _modules:
+        # errors name the module of a class, so it has the name of the file
+        loader = _AsItIsNow(path.name, str(path))
+        spec = importlib.util.spec_from_file_location(path.name, path, loader=loader)
+        assert spec
+        module = importlib.util.module_from_spec(spec)
+        _files.add(str(path))
+        sys.modules[path.name] = module  # where dataclasses look for it
+        loader.exec_module(module)
+        _modules[digest] = module
+    return _modules[digest]
 
 
 def own_function(name: str) -> Callable[..., Any]:
@@ -139,11 +141,37 @@ def _with_build(module: types.ModuleType, build: Callable[..., Any]) -> types.Mo
     return found
 
 
-def is_of_a_variant(file: str) -> bool:
-    """Whether a file is that of an imported variant, maybe your own."""
-    names = {*VARIANTS.values(), *(entry.module for entry in installed().values())}
-    modules = [module for name, module in sys.modules.items() if name in names or MODULES in name]
-    return file in {getattr(module, "__file__", None) for module in modules}
+def own_mistake(error: Exception) -> InputError | None:
+    """Return an error of the code in your own file as a line about it; None for other errors.
+
+    What such a file calls with wrong arguments may fail in ours, so its line counts, and not the
+    last one. A variant in our package is blamed only for what fails in it.
+    """
+    files = _files | _files_of_variants()
+    places = [(step.filename, step.lineno) for step in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):  # it was read, and is not in the traceback
+        places.append((error.filename or "", error.lineno))
+    places = [place for place in places if place[0] in files or place[0].startswith(PACKAGE)]
+    outside = [place for place in places if not place[0].startswith(PACKAGE)]
+    file, line = (outside or places or [("", None)])[-1]
+    if file not in files:
+        return None
+    said = shortened(str(error).partition("\n")[0], 120)  # C++ adds its stack
+    return InputError(
+        f"{Path(file).name}:{line}",
+        f"{type(error).__name__}: {said}".removesuffix(": "),
+        "correct that line if it is yours, else report it; --debug shows the traceback",
+    )
+
+
+def _files_of_variants() -> set[str]:
+    """Return the files of registered and installed variants, even of one that is no Python."""
+    found = set()
+    for module in {*VARIANTS.values(), *(entry.module for entry in installed().values())}:
+        with suppress(ImportError, ValueError):
+            spec = importlib.util.find_spec(module)
+            found.add(spec.origin or "" if spec else "")
+    return found - {""}
 
 
 FURTHER.append(own_variant)

@@ -196,10 +196,11 @@ def _check_provenance(run: Run, new: dict[str, Any], allow_inexact: bool) -> Non
     if other := changes(old.get("behaviour", {}), new["behaviour"]):
         found.append(f"this code computes {', '.join(other)} than when the run began")
     if found and not allow_inexact:
+        afresh = f"`repro runs {run.path.name} --delete` and train it afresh"
         raise InputError(
             str(run.path),
             f"cannot resume exactly: {'; '.join(found)}",
-            "restore it, or add --allow-inexact",
+            f"restore it, or {afresh}; `repro train --allow-inexact` goes on with it",
         )
     noted = {"inexact": old.get("inexact", []) + found} if found else {}
     commits = old.get("commits", [old["commit"]])

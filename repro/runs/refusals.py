@@ -1,8 +1,10 @@
-"""Turn refusals of the machine, such as a full disk, into errors with a fix."""
+"""Turn refusals of the machine, such as a full disk, and mistakes in a file of your own into errors
+with a fix."""
 
-from repro.errors import MachineError
+from repro.errors import MachineError, ReproError
 from repro.files import NO_ROOM
 from repro.reading import CHECK
+from repro.runs.own_code import own_mistake
 
 # of torch, on a processor, on a GPU, and anywhere
 NO_MEMORY = ("can't allocate memory", "out of memory", "size calculation overflowed")
@@ -20,7 +22,16 @@ MEMORY_FIXES = {
 
 
 def known(error: Exception, command: str = "") -> Exception:
-    """Return a refusal of the machine as an error with a fix for the command; others unchanged."""
+    """Return a refusal of the machine, or a mistake in your own file, as an error with a fix.
+
+    Others are returned unchanged.
+
+    Args:
+        error: any.
+        command: of `repro`, which has its own fix for memory.
+    """
+    if isinstance(error, ReproError):
+        return error
     if isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and any(sign in str(error) for sign in NO_MEMORY)
     ):
@@ -41,4 +52,4 @@ def known(error: Exception, command: str = "") -> Exception:
         what = f"cannot be read or written ({error.strerror or error})"
         fix = "name another place, or make room there" if error.errno in NO_ROOM else CHECK
         return MachineError(str(error.filename or "output"), what, fix)
-    return error
+    return own_mistake(error) or error

@@ -126,7 +126,7 @@ class AttentionWeights(nn.Module):
         Returns:
             `(batch or 1, num_heads, query_len, key_len)`.
         """
-        raise NotImplementedError
+        raise InputError(type(self).__module__, f"{type(self).__name__} has no forward", "write it")
 
     def attend(
         self,
@@ -147,17 +147,14 @@ class AttentionWeights(nn.Module):
             `(batch, num_heads, query_len, head_dim)`.
 
         Raises:
-            InputError: `forward` returned another shape, which might be stretched to the right one
-                in silence.
+            InputError: `forward` returned a shape that might be stretched to the right one unseen.
         """
         weights = self(query, key, blocked, positions)
         found = tuple(weights.shape) if isinstance(weights, Tensor) else type(weights).__name__
         expected = (self.num_heads, query.shape[1], value.shape[2])
         if found not in ((1, *expected), (len(value), *expected)):
+            what = f"forward of {type(self).__name__} returned {found}"
             shape = f"({len(value)} or 1, {', '.join(map(str, expected))})"
-            raise InputError(
-                type(self).__module__,
-                f"forward of {type(self).__name__} returned {found}",
-                f"return (batch or 1, num_heads, query_len, key_len), here {shape}",
-            )
+            fix = f"return (batch or 1, num_heads, query_len, key_len), here {shape}"
+            raise InputError(type(self).__module__, what, fix)
         return weights.to(value.dtype) @ value

@@ -68,10 +68,8 @@ def parse_layers(spec: str, num_layers: int, where: str = "attention") -> list[s
         place, colon, variant = (part.strip() for part in exception.partition(":"))
         number = places.get(place)
         if not colon or number is None:
-            fix = (
-                f"write first:, last: or a number from 1 to {num_layers} and a variant, "
-                "as in 'none; last: dot-product'"
-            )
+            fix = f"write first:, last: or a number from 1 to {num_layers} and a variant, "
+            fix += "as in 'none; last: dot-product'"
             raise InputError(where, f"{shortened(repr(exception), 80)} names no layer", fix)
         if found.setdefault(number, variant) != variant:
             what = f"layer {number} has two variants: {found[number]} and {variant}"
@@ -144,8 +142,12 @@ def _build_stack(spec: str, site: str, num_layers: int, *arguments: Any) -> list
         options[option] = typed(hint, value, f"model.{site}: {name}({option})")
     built = imported(name).build(Stack(site, num_layers, *arguments), **options)
     kinds = [type(layer) for layer in built] if isinstance(built, list) else []
+    where = VARIANTS.get(name, name)
     if len(kinds) != num_layers or not all(issubclass(kind, AttentionWeights) for kind in kinds):
         found = f"{len(built)} of them" if isinstance(built, list) else type(built).__name__
-        what, where = f"build returned {found} for {num_layers} layers", VARIANTS.get(name, name)
+        what = f"build returned {found} for {num_layers} layers"
         raise InputError(where, what, "return a list with an AttentionWeights a layer")
+    if lacking := [type(layer).__name__ for layer in built if "_modules" not in vars(layer)]:
+        what = f"__init__ of {lacking[0]} does not call that of AttentionWeights"
+        raise InputError(where, what, "begin it with super().__init__(num_heads, head_dim)")
     return built
