@@ -561,6 +561,12 @@ def test_what_was_not_reproduced_stands_first(capsys, results, tmp_path):
     assert statuses == sorted(statuses, key=order.index) and len(statuses) == len(claims_of())
 
 
+def test_what_no_run_at_a_scale_can_answer_is_counted_apart(capsys, results):
+    *_, last = ended(capsys, "claims", "--results", str(results))[1].splitlines()
+    never = sum(claim.scales is not None and "smoke" not in claim.scales for claim in claims_of())
+    assert never and f"not run ({never} of them can only be tested at other scales)" in last
+
+
 def test_what_is_not_exact_is_said_wherever_it_counts(capsys, results):
     """Behind a verdict stands a run that went on under another version: claims, tables and the
     whole report name it."""

@@ -66,6 +66,9 @@ from repro.statistics.power import Errors
 __all__ = ["DECIDED", "POSITIVE", "STATUSES", "Judged", "Outcome", "Status", "Verdict", "decide"]
 
 
+ELSEWHERE = "cannot be tested at"  # how the reason begins where no run at a scale could help
+
+
 class Condition(Protocol):
     """One inequality of a claim."""
 
@@ -274,7 +277,7 @@ class Claim:
             return Verdict(
                 self.name,
                 "not run",
-                missing=f"cannot be tested at {evidence.scale}: {self.elsewhere}",
+                missing=f"{ELSEWHERE} {evidence.scale}: {self.elsewhere}",
             )
         for kind, setting in self.measures():
             evidence.check_measured(kind, setting)

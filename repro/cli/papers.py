@@ -102,7 +102,7 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
     from repro.papers.verdicts import (
         TEST,
         claims_of,
-        count_verdicts,
+        counted,
         judge,
         of_scores,
         update_verdicts,
@@ -179,7 +179,7 @@ def claims(name, scale, results, as_json, discard, splits, with_records) -> None
             *(record_lines(claim, evidence) if with_records else ()),
         ):
             click.echo(f"      {line}")
-    click.echo(", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items()))
+    click.echo(counted(verdicts))
     if note := inexact_note(evidence):
         click.echo(note)
     if others:

@@ -23,7 +23,7 @@ from repro.papers.verdicts import (
     STATUSES_EXPLAINED,
     claims_answered,
     claims_of,
-    count_verdicts,
+    counted,
     judge,
     load_verdicts,
     scales_with_verdicts,
@@ -181,10 +181,10 @@ def answers_section(
     """Return verdicts on the claims that need no more than these experiments; none is stored."""
     claims = claims_answered(chosen)
     verdicts = [as_verdict(verdict) for verdict in judge(claims, evidence).values()]
-    counts = ", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items())
     return Section(
-        f"## Verdicts\n\n{counts}. `repro claims {command_options(evidence.scale, folder)}` stores "
-        f"them.\n\n{verdict_table(claims, verdicts)}",
+        f"## Verdicts\n\n{counted(verdicts)}. "
+        f"`repro claims {command_options(evidence.scale, folder)}` stores them.\n\n"
+        f"{verdict_table(claims, verdicts)}",
         {},
         "verdicts",
     )
@@ -258,14 +258,14 @@ def _verdicts_section(scale: str, evidence: Evidence, folder: Path, papers: list
     stored = load_verdicts(folder, scale)
     claims = [claim for paper in papers for claim in claims_of(paper.name)]
     verdicts = [verdict_on(claim, stored) for claim in claims]
-    summary = ", ".join(f"{count} {status}" for status, count in count_verdicts(verdicts).items())
     return "\n\n".join(
         part
         for part in (
             f"# What {about} claim, at {scale}",
             _how_to_read(scale),
-            f"Of {len(claims)} claims: {summary}. `repro claims {command_options(scale, folder)}` "
-            "has stored these verdicts; run it again after new runs.",
+            f"Of {len(claims)} claims: {counted(verdicts)}. "
+            f"`repro claims {command_options(scale, folder)}` has stored these verdicts; run it "
+            "again after new runs.",
             inexact_note(evidence),
             verdict_table(claims, verdicts),
         )

@@ -6,13 +6,13 @@ A test must not change quietly once its result is known. The code that computes 
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from statistics import median
 
-from repro.claims.conditions import Condition
+from repro.claims.conditions import ELSEWHERE, Condition
 from repro.claims.endpoints import NATS_PER_BLEU
 from repro.claims.evidence import Evidence
 from repro.claims.outcomes import STATUSES, Status, Verdict
@@ -382,6 +382,16 @@ def count_verdicts(verdicts: Iterable[Verdict]) -> dict[str, int]:
     """Count the verdicts on papers' claims by status."""
     statuses = [verdict.status for verdict in verdicts]
     return {status: statuses.count(status) for status in STATUSES}
+
+
+def counted(verdicts: Sequence[Verdict]) -> str:
+    """Return in words how many verdicts there are by status, and how many no run could make."""
+    never = sum(verdict.reason.startswith(ELSEWHERE) for verdict in verdicts)
+    elsewhere = f" ({never} of them can only be tested at other scales)" if never else ""
+    counts = count_verdicts(verdicts).items()
+    return ", ".join(
+        f"{n} {status}{elsewhere if status == NO_DATA else ''}" for status, n in counts
+    )
 
 
 def _path(folder: Path, scale: str, split: str = TEST) -> Path:
