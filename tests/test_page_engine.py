@@ -358,7 +358,7 @@ def test_a_replaced_head_has_no_query(folder):
 
 def test_a_bell_before_the_word_changes_the_translation_where_the_lesson_says_so(folder):
     lesson = (ROOT / "docs/teaching/lesson.md").read_text(encoding="utf-8")
-    layer, head = map(int, re.search(r"the encoder's layer (\d),\s+head (\d)", lesson).groups())
+    layer, head = map(int, re.search(r"the encoder's layer\s+(\d),\s+head (\d)", lesson).groups())
     path, _ = exported("multi30k-base", folder)
     place = {"site": "encoder_self", "layer": layer - 1, "head": head - 1}
     bells = [

@@ -89,9 +89,11 @@ def test_a_source_of_ones_own_that_changed_is_translated_again_though_its_refere
         f"data.corpus={write_corpus(tmp_path / 'text')}",
     )
     run = train(resolve("smoke", "base", overrides=options), tmp_path / "runs", quiet=True)
-    evaluate_run(run)
-    write_corpus(tmp_path / "text", test_en=EN[27:31])
-    evaluate_run(run)
+    (tmp_path / "other").mkdir()
+    split = f"{write_corpus(tmp_path / 'other')}:test"
+    evaluate_run(run, split)
+    write_corpus(tmp_path / "other", test_en=EN[27:31])
+    evaluate_run(run, split)
     assert len(list((run.path / "evaluations").glob("*.json"))) == 2
 
 
