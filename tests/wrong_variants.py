@@ -221,6 +221,14 @@ class SumsUnsaid(Distance):
         return torch.sigmoid(self.scores(query, blocked, positions)).masked_fill(blocked, 0.0)
 
 
+class RoundsToFloat(Distance):
+    """Computes in float32 whatever the type of its query is, as `.float()` out of habit does."""
+
+    def forward(self, query, key, blocked, positions):
+        scores = self.scores(query, blocked, positions).float() / 3
+        return masked_softmax(scores, blocked)
+
+
 WRONG: dict[str, tuple[Callable, str]] = {  # what makes it, and what the contract must say of it
     "convolved-keys": (
         ConvolvedKeys,
@@ -277,6 +285,10 @@ WRONG: dict[str, tuple[Callable, str]] = {  # what makes it, and what the contra
         "saved and loaded, it gives something else: what is drawn must be a parameter or a buffer",
     ),
     "not-a-number": (NotANumber, "a row with every key blocked has the weight nan, not zero"),
+    "rounds-to-float": (
+        RoundsToFloat,
+        r"differs by [\d.]+e-0\d. So little is rounding: the contract computes in float64",
+    ),
     "sums-unsaid": (
         SumsUnsaid,
         "sums to .*, not to one. If that is meant, its class says rows_sum_to_one = False",

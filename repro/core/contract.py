@@ -27,6 +27,7 @@ EMBED_DIM = NUM_HEADS * HEAD_DIM
 MAX_LEN = 80  # the size of tables of positions, whose default takes long
 PADDED = 2  # keys at the end of the second sentence, where it has as many to spare
 ROUNDING = 1e-10
+OF_FLOAT32 = 1e-5  # a difference below it is what float32 rounds
 
 
 class BrokenPromise(AssertionError):
@@ -127,7 +128,12 @@ def check_same(found: Tensor, expected: Tensor, what: str) -> None:
     wrong = (~(apart <= ROUNDING)).nonzero()[:, 0].tolist()
     if wrong:
         by = float(apart[wrong[0]])
-        raise BrokenPromise(f"{what}: position {wrong[0]} differs by {by:.2g}")
+        hint = (
+            ". So little is rounding: the contract computes in float64, so take the type of the "
+            "query, as in x.to(query.dtype) for x.float()"
+        )
+        said = hint if by < OF_FLOAT32 else ""
+        raise BrokenPromise(f"{what}: position {wrong[0]} differs by {by:.2g}{said}")
 
 
 @torch.no_grad()
