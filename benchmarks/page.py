@@ -22,8 +22,9 @@ def write_page(results: Path, page: Path) -> None:
     for name, make in _TABLES.items():
         if name in sections:
             origin = sections[name]["provenance"]
+            threads = f"{origin['threads']} thread{'s' * (origin['threads'] > 1)}"
             made = (
-                f"{origin['processor']}, {origin['threads']} threads, "
+                f"{origin['processor']}, {threads}, "
                 f"{_versions(name, origin['versions'])}, commit {origin['commit']}"
             )
             load = f"load at the end, this work in it: {origin['load_average']:.1f}"
