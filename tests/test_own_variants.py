@@ -2,6 +2,7 @@
 file was edited."""
 
 import importlib
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from tiny_runs import TINY, assert_same, cut_short, parameters_of, tiny
 
 from repro.core.attention import variants
 from repro.core.attention.base import Positions
+from repro.core.attention.dot_product import DotProduct
 from repro.core.attention.spec import build_weights
 from repro.core.config import ModelConfig
 from repro.data.own_text import own_folder
@@ -418,6 +420,20 @@ def test_pairs_of_ones_own_that_are_left_out_are_counted(tmp_path, capsys):
     )
     expected = f"{run.path}: training pairs left out: 1 (blank); repro data {name} names them\n"
     assert capsys.readouterr().err == expected
+
+
+def test_an_experiment_whose_variant_was_edited_in_the_package_is_planned_again(
+    runs, monkeypatch, capsys, quick_workers
+):
+    few = (f"data.corpus={few_pairs()}", *TINY)
+    lines = [re.sub("=([^0-9].*)", r' = "\1"', option) for option in few]
+    Path("my.toml").write_text("\n".join(['base = "smoke"', *lines]))
+    command = ("run", "you2020.table1", "--scale", "my.toml", "--results", "mine")
+    run(capsys, *command)
+    assert ended(capsys, *command, "--dry-run")[2].startswith("0 runs to train, 0 to measure")
+    before = DotProduct.attend
+    monkeypatch.setattr(DotProduct, "attend", lambda self, *given: 2 * before(self, *given))
+    assert ended(capsys, *command, "--dry-run")[2].startswith("1 run to train")
 
 
 def test_what_is_not_here_of_ones_own_is_no_fault_of_the_records(

@@ -110,24 +110,22 @@ def run(names, scale, seeds, jobs, splits, cluster, results, out, name, dry_run)
         what = f"is for the runs of one system, and {' '.join(names)} is more"
         raise InputError("--name", what, "name one system, or `repro runs RUN --name NAME` later")
     data = _check_splits(scale, overrides, splits)
-    corpora = corpora_of(
-        scale,
-        [
-            *systems,
-            *(
-                setting
-                for _, experiment in experiments
-                if experiment.runs_at(scale)
-                for setting in experiment.settings
-            ),
-        ],
-    )
+    settings = [
+        *systems,
+        *(
+            setting
+            for _, experiment in experiments
+            if experiment.runs_at(scale)
+            for setting in experiment.settings
+        ),
+    ]
+    corpora = corpora_of(scale, settings)
 
     def stored() -> "list[Record]":
         if not results.is_dir():  # before the first run
             return []
-        configs = [setting.config(scale, n) for setting in systems for n in range(1, seeds + 1)]
-        return of_this_code(of_this_text(load_records(results, None, corpora), data), configs)
+        models = {setting.config(scale).model for setting in settings}
+        return of_this_code(of_this_text(load_records(results, None, corpora), data), models)
 
     known = stored()
     missing = plan(

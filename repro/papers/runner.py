@@ -2,8 +2,9 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -12,7 +13,7 @@ import torch
 
 from repro.claims.evidence import Evidence, Record
 from repro.claims.settings import Setting
-from repro.core.config import RunConfig, from_dict
+from repro.core.config import ModelConfig, RunConfig, from_dict
 from repro.errors import ReproError
 from repro.measures.pruning import TRAININGS
 from repro.measures.registry import EVERY_SEED, JOINT_MEASURES, MEASURES
@@ -21,6 +22,7 @@ from repro.papers import Experiment
 from repro.presets import resolve
 from repro.records.schema import kind_of
 from repro.records.stored import publish
+from repro.runs.behaviour import output_of
 from repro.runs.jobs import HandOut, Outcome, describe_outcome, run_all
 from repro.runs.log_lines import LogLines
 from repro.runs.models import is_of_other_code
@@ -122,18 +124,18 @@ def plan(
     return Plan(unscored(evidence.split), further, measures, sessions)
 
 
-def of_this_code(records: Iterable[Record], configs: Iterable[RunConfig]) -> list[Record]:
-    """Drop records of runs to be planned whose model this code computes differently.
+def of_this_code(records: Iterable[Record], models: Collection[ModelConfig]) -> list[Record]:
+    """Drop records of models to be planned that this code computes differently.
 
     Their variant was edited since, so they are of another one.
     """
-    models = {config.digest(): config.model for config in configs}
-    return [
-        record
-        for record in records
-        if record["config_digest"] not in models
-        or not is_of_other_code(record["provenance"], models[record["config_digest"]])
-    ]
+    output = cache(output_of)  # many records are of one model
+
+    def is_kept(record: Record) -> bool:
+        model = from_dict(ModelConfig, record["config"]["model"])
+        return model not in models or not is_of_other_code(record["provenance"], model, output)
+
+    return list(filter(is_kept, records))
 
 
 def _missing_session(

@@ -1,6 +1,7 @@
 """Build the model of a run, and load its parameters."""
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from repro.core.transformer import Transformer
 from repro.data.corpora import prepare_lines
 from repro.errors import DamagedFileError, InputError, check_kind
 from repro.reading import exists, is_file, read_plain
-from repro.runs.behaviour import changes, output_of
+from repro.runs.behaviour import Behaviour, changes, output_of
 from repro.runs.machine import find_device, keep_freed_memory
 from repro.runs.run import Run
 from repro.runs.tensors import load_final
@@ -99,14 +100,23 @@ def changed_code(run: Run) -> str | None:
     return None
 
 
-def is_of_other_code(provenance: dict[str, Any], model: ModelConfig) -> bool:
+def is_of_other_code(
+    provenance: dict[str, Any],
+    model: ModelConfig,
+    output: Callable[[ModelConfig], Behaviour] = output_of,
+) -> bool:
     """Return whether a model now computes other scores than at the start of a run or record of it.
 
     Only the output of the model counts: the rest of the code had its effect in training. A run that
     noted nothing is believed.
+
+    Args:
+        provenance: of the run or record.
+        model: the configuration of its model.
+        output: computes what this code does; for many records of a model, once.
     """
     noted = provenance.get("behaviour", {})
-    return "output" in noted and bool(changes(noted, output_of(model)))
+    return "output" in noted and bool(changes(noted, output(model)))
 
 
 def find_start(run: Run, data_fingerprint: str) -> Run | None:
